@@ -1,0 +1,209 @@
+"""The nouns every layer shares: condition, trial, request, reply, evidence, score."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
+"""A short name that is safe in paths, addresses and tables."""
+
+Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+"""A share: 0 is worst, 1 is best."""
+
+Text = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
+"""A text with something in it."""
+
+WITH_SKILL = "with_skill"
+WITHOUT_SKILL = "without_skill"
+OLD_SKILL = "old_skill"
+
+ConditionName = Literal["with_skill", "without_skill", "old_skill"]
+Exposure = Literal["inline"]
+"""How a condition shows the skill to the model; `inline`: its body in the system prompt."""
+
+
+class Status(StrEnum):
+    """How a trial ended."""
+
+    OK = "ok"
+    """The model answered."""
+    FAILED = "failed"
+    """The model answered badly (refusal, cut off); it is graded."""
+    ERRORED = "errored"
+    """No answer after all retries; never scored, asked again by the next run."""
+    SKIPPED = "skipped"
+    """The cost ceiling came first; asked again by the next run."""
+
+
+SETTLED = frozenset({Status.OK, Status.FAILED})
+"""The statuses that are graded and never asked again."""
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+T = TypeVar("T")
+Many = Annotated[Sequence[T], BeforeValidator(_as_tuple)]
+"""Any number of things: written as a list, kept as a tuple."""
+
+
+class Noun(BaseModel):
+    """What every noun shares: no unknown fields, no change after it is made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def digest(value: Any) -> str:
+    """The sha256 of a value's canonical JSON, as 64 hex digits.
+
+    Args:
+        value: a noun, or anything JSON can hold; floats must be finite.
+    """
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Condition(Noun):
+    """What is varied between runs: the skill, the model and how it is asked."""
+
+    name: ConditionName
+    model: str
+    skill_hash: str | None
+    """Tree hash of the skill that is shown; None where none is."""
+    exposure: Exposure = "inline"
+    max_tokens: Annotated[int, Field(ge=1)] = 8192
+    effort: str | None = None
+
+
+class Trial(Noun):
+    """One item under one condition, one repeat: what is asked once and scored once."""
+
+    experiment: str
+    dataset: str
+    item: str
+    category: str
+    condition: ConditionName
+    model: str
+    repeat: Annotated[int, Field(ge=1)]
+    item_hash: str
+    condition_hash: str
+    attempt: Annotated[int, Field(ge=1)] = 1
+    """1 for the first run; a re-run after an error counts up."""
+
+    @property
+    def name(self) -> str:
+        """The trial as a person reads it: dataset/item condition rN."""
+        return f"{self.dataset}/{self.item} {self.condition} r{self.repeat}"
+
+    @property
+    def key(self) -> str:
+        """What ids are derived from: every part that tells this trial from any other."""
+        parts = (self.experiment, self.dataset, self.item, self.condition, self.model)
+        return json.dumps([*parts, self.repeat, self.attempt], ensure_ascii=False)
+
+
+class Request(Noun):
+    """One call to a model, as data: what decides the reply, and nothing else."""
+
+    model: str
+    system: tuple[str, ...]
+    """System blocks in order."""
+    cached_blocks: int = 0
+    """How many leading system blocks many requests share: the prompt-cache prefix; 0 for none."""
+    prompt: str
+    max_tokens: int
+    effort: str | None = None
+
+    @property
+    def prefix(self) -> str | None:
+        """Names the shared prefix; None where there is none worth caching."""
+        if not self.cached_blocks:
+            return None
+        return digest([self.model, self.system[: self.cached_blocks]])
+
+
+class Usage(Noun):
+    """Tokens of one or more calls; the four input counts do not overlap."""
+
+    input_tokens: int = 0
+    """Input that was neither read from nor written to the prompt cache."""
+    cache_write_5m_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+    cache_read_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        mine, theirs = self.model_dump(), other.model_dump()
+        return Usage(**{name: mine[name] + theirs[name] for name in mine})
+
+    @property
+    def total_input_tokens(self) -> int:
+        """Everything the model read."""
+        written = self.cache_write_5m_tokens + self.cache_write_1h_tokens
+        return self.input_tokens + written + self.cache_read_tokens
+
+
+def _encodable(text: Any) -> Any:
+    """Half of a surrogate pair, as a cut-off reply may end in, becomes U+FFFD."""
+    if not isinstance(text, str):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class Reply(Noun):
+    """What a model said to one request."""
+
+    text: Annotated[str, BeforeValidator(_encodable)]
+    stop_reason: str | None = None
+    model: str = ""
+    """The model that answered, as the server names it."""
+    message_id: str = ""
+
+
+class Evidence(Noun):
+    """All that a trial left behind; scoring reads this and nothing else."""
+
+    status: Status
+    why: str = ""
+    """Why the status is not ok; empty where it is."""
+    reply: Reply | None = None
+    usage: Usage = Usage()
+    cost_usd: Annotated[float, Field(ge=0)] = 0.0
+    lost_usd: Annotated[float, Field(ge=0)] = 0.0
+    """Worst case of calls that never reported usage (reset, timed out); counts to the ceiling."""
+    started_ms: int = 0
+    """Unix time in milliseconds."""
+    ended_ms: int = 0
+    canned: bool = False
+    """True where the reply comes from the demo backend."""
+
+    @property
+    def text(self) -> str:
+        """The reply's text; empty where there is no reply."""
+        return self.reply.text if self.reply else ""
+
+
+class Score(Noun):
+    """One evaluator's verdict on one trial."""
+
+    evaluator: Slug
+    value: Unit | None
+    """1 is best. None means not scored, and stays out of every mean."""
+    passed: bool | None = None
+    """None where the value is."""
+    why: str
+    weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    """Share of the trial's score, relative to its other evaluators."""
+    error: str | None = None
+    """What broke in the evaluator itself, where something did."""

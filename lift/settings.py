@@ -1,0 +1,248 @@
+"""Settings and credentials, read once: flags, environment, `.env`, pyproject.toml, defaults."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+from pydantic import Field, SecretStr, ValidationError
+
+from lift.errors import SettingError
+from lift.schema import Noun
+
+ENVIRONMENT = "environment"
+DOTENV = ".env"
+PYPROJECT = "pyproject.toml"
+DEFAULT = "default"
+FLAG = "flag"
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+BackendName = Literal["auto", "messages", "demo"]
+Dollars = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Settings(Noun):
+    """What a command works with. Each field is a flag, `LIFT_<NAME>`, or a key of [tool.lift]."""
+
+    skill: Annotated[str, Field(description="skill to test: its name, or a path")] = ""
+    datasets_dir: Annotated[str, Field(description="folder of the dataset modules")] = "datasets"
+    skills_dir: Annotated[str, Field(description="folder that skill names are looked up in")] = (
+        "skills"
+    )
+    journal: Annotated[str, Field(description="the journal's SQLite file")] = ".lift/journal.db"
+    backend: Annotated[
+        BackendName,
+        Field(description="what answers: messages, demo, or auto (messages if there is a key)"),
+    ] = "auto"
+    model: Annotated[str, Field(description="model that answers the trials")] = "claude-sonnet-5-5"
+    effort: Annotated[str, Field(description="effort passed to the model; empty: its default")] = ""
+    max_tokens: Annotated[
+        int, Field(ge=1, description="longest answer in tokens, thinking included")
+    ] = 8192
+    max_cost_usd: Annotated[
+        Dollars, Field(description="cost ceiling of an experiment in US dollars; above 0")
+    ] = 2.00
+    confirm_above_usd: Annotated[
+        float, Field(ge=0, description="ask before a run whose expected cost is above this")
+    ] = 1.00
+    concurrency: Annotated[int, Field(ge=1, le=512, description="calls in flight at most")] = 16
+    deadline_s: Annotated[
+        float, Field(gt=0, description="seconds after which a trial without an answer is errored")
+    ] = 600.0
+    price: Annotated[
+        str,
+        Field(description="price of a model that is not in the table, as IN,OUT in $ per MTok"),
+    ] = ""
+
+
+CREDENTIALS = {
+    "ANTHROPIC_API_KEY": "key of the Anthropic API",
+    "ANTHROPIC_AUTH_TOKEN": "token of the Anthropic API, instead of a key",
+    "ANTHROPIC_BASE_URL": "any server that speaks the Anthropic API",
+}
+"""Variables read from the environment or `.env`, never from pyproject.toml or a flag."""
+
+
+class Credential(Noun):
+    """What calls to the model carry, and where they go."""
+
+    base_url: str
+    api_key: SecretStr | None = None
+    auth_token: SecretStr | None = None
+
+
+class Config(Noun):
+    """Settings with their origins, and the variables that may hold credentials."""
+
+    root: Path
+    """The project's folder: relative paths in settings start here."""
+    settings: Settings
+    origins: Mapping[str, str]
+    """Setting → where its value came from."""
+    variables: Mapping[str, tuple[SecretStr, str]]
+    """Credential variable → its value and its source."""
+
+    def path(self, setting: str) -> Path:
+        """The path a setting names, made absolute from the project's folder."""
+        return self.root / Path(getattr(self.settings, setting)).expanduser()
+
+
+def project_root(folder: Path) -> Path:
+    """The project a folder belongs to.
+
+    The nearest folder, upwards, with `.lift` or a pyproject.toml that has [tool.lift]; else the
+    root of the git repository; else the folder itself. The search stops at the repository.
+
+    Args:
+        folder: where the command runs.
+    """
+    for parent in (folder, *folder.parents):
+        if (parent / ".lift").is_dir() or "lift" in _pyproject(parent).get("tool", {}):
+            return parent
+        if (parent / ".git").exists():
+            return parent
+    return folder
+
+
+def read(folder: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Config:
+    """The settings of a command.
+
+    Args:
+        folder: where the command runs.
+        environ: the environment.
+        flags: setting → value from the command line; None where the flag was not given.
+
+    Raises:
+        SettingError: a value is not allowed, or [tool.lift] has an unknown or a secret key.
+    """
+    root = project_root(folder)
+    dotenv = {k: v for k, v in _dotenv(root / DOTENV).items() if v}
+    layers = (
+        (PYPROJECT, _table(root)),
+        (DOTENV, _from_variables(dotenv)),
+        (ENVIRONMENT, _from_variables(environ)),
+        (FLAG, {name: value for name, value in flags.items() if value is not None}),
+    )
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(Settings.model_fields, DEFAULT)
+    for origin, layer in layers:
+        values |= layer
+        origins |= dict.fromkeys(layer, origin)
+    return Config(
+        root=root,
+        settings=_validated(values, origins),
+        origins=origins,
+        variables=_credentials(environ, dotenv),
+    )
+
+
+def variable(setting: str) -> str:
+    """The environment variable of a setting."""
+    return f"LIFT_{setting.upper()}"
+
+
+def credential(config: Config) -> Credential | None:
+    """The model credential and its address; None where there is neither key nor loopback server.
+
+    Raises:
+        SettingError: the key and the base URL come from different sources, so that one of
+            them could redirect the other.
+    """
+    url, url_source = _variable(config, "ANTHROPIC_BASE_URL")
+    for name, field in (("ANTHROPIC_API_KEY", "api_key"), ("ANTHROPIC_AUTH_TOKEN", "auth_token")):
+        secret, source = _variable(config, name)
+        if secret is None:
+            continue
+        if url is not None and url_source != source:
+            raise SettingError(
+                f"{name} comes from the {source} but ANTHROPIC_BASE_URL from the {url_source}",
+                where="credentials",
+                fix="set both in the same place, or drop ANTHROPIC_BASE_URL",
+            )
+        address = url.get_secret_value() if url else ANTHROPIC_URL
+        return Credential.model_validate({"base_url": address, field: secret})
+    if url is not None and is_loopback(url.get_secret_value()):
+        return Credential(base_url=url.get_secret_value())
+    return None
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address stays on this machine."""
+    try:
+        return urlsplit(url).hostname in LOOPBACK
+    except ValueError:
+        return False
+
+
+def _variable(config: Config, name: str) -> tuple[SecretStr | None, str]:
+    return config.variables.get(name, (None, DEFAULT))
+
+
+def _pyproject(folder: Path) -> dict[str, Any]:
+    path = folder / PYPROJECT
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as bad:
+        raise SettingError(
+            f"pyproject.toml is not valid TOML: {bad}", where=str(path), fix="correct the file"
+        ) from bad
+
+
+def _table(root: Path) -> dict[str, Any]:
+    table = _pyproject(root).get("tool", {}).get("lift", {})
+    where = f"[tool.lift] in {root / PYPROJECT}"
+    for name in table:
+        if name.upper() in CREDENTIALS:
+            raise SettingError(
+                f"{name} may not be set in pyproject.toml", where=where, fix=f"move it to {DOTENV}"
+            )
+        if name not in Settings.model_fields:
+            known = ", ".join(Settings.model_fields)
+            raise SettingError(f"unknown setting {name!r}", where=where, fix=f"known: {known}")
+    return dict(table)
+
+
+def _dotenv(path: Path) -> dict[str, str | None]:
+    try:
+        return dotenv_values(path, interpolate=False, encoding="utf-8")
+    except (UnicodeDecodeError, OSError) as bad:
+        raise SettingError(
+            f".env cannot be read: {bad}", where=str(path), fix="make it a readable UTF-8 file"
+        ) from bad
+
+
+def _from_variables(variables: Mapping[str, str | None]) -> dict[str, Any]:
+    named = {name: variables.get(variable(name)) for name in Settings.model_fields}
+    return {name: value for name, value in named.items() if value}
+
+
+def _credentials(
+    environ: Mapping[str, str], dotenv: Mapping[str, str | None]
+) -> dict[str, tuple[SecretStr, str]]:
+    found: dict[str, tuple[SecretStr, str]] = {}
+    for source, variables in ((DOTENV, dotenv), (ENVIRONMENT, environ)):
+        for name in CREDENTIALS:
+            if value := variables.get(name):
+                found[name] = (SecretStr(value), source)
+    return found
+
+
+def _validated(values: dict[str, Any], origins: Mapping[str, str]) -> Settings:
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as bad:
+        first = bad.errors()[0]
+        name = str(first["loc"][0])
+        raise SettingError(
+            f"{name} cannot be {first['input']!r}: {first['msg'].lower()}",
+            where=f"{name}, from the {origins[name]}",
+            fix=Settings.model_fields[name].description or "",
+        ) from bad

@@ -1,0 +1,118 @@
+"""Fixtures: a project in a folder of its own, and the real command run in it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import servers
+
+SKILL = """---
+name: greet
+description: Use when greeting somebody.
+---
+
+# Greeting
+
+Always say `hello()` and never `goodbye()`.
+"""
+
+MODULE = '''"""Greetings."""
+
+from lift import Dataset, Item, Rubric
+
+DATASET = Dataset(
+    name="greetings",
+    skill="greet",
+    items=[
+        Item(
+            id=f"greet-{number}",
+            category="short" if number % 2 else "long",
+            prompt=f"Greet person {number}.",
+            rubric=Rubric(must_use=["hello("], must_not_use=["goodbye("]),
+            quick=number < 3,
+        )
+        for number in range(COUNT)
+    ],
+)
+'''
+
+
+@dataclass
+class Project:
+    """A folder with a skill and a dataset, and the command line in it."""
+
+    root: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def dataset(self, text: str, name: str = "greetings") -> Path:
+        path = self.root / "datasets" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+        return path
+
+    @property
+    def skill(self) -> Path:
+        return self.root / "skills" / "greet" / "SKILL.md"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        home = self.root / "home"
+        home.mkdir(exist_ok=True)
+        keep = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        return {**keep, "HOME": str(home), "COLUMNS": "120", **self.variables}
+
+    def start(self, *args: str) -> subprocess.Popen[str]:
+        """Start the command and return at once."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "lift", *args],
+            cwd=self.root,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def lift(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """Run the command to its end."""
+        with self.start(*args) as process:
+            out, err = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(args, process.returncode, out, err)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Ten items for the skill `greet`; three of them quick."""
+    made = Project(tmp_path)
+    made.skill.parent.mkdir(parents=True)
+    made.skill.write_text(SKILL, "utf-8")
+    made.dataset(MODULE.replace("COUNT", "10"))
+    return made
+
+
+@pytest.fixture
+def serve(project: Project) -> Iterator[Callable[..., servers.Model]]:
+    """Start a model server and point the project at it."""
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+
+        def start(script: servers.Script | None = None) -> servers.Model:
+            model = stack.enter_context(servers.serving(script))
+            project.variables |= {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "k"}
+            return model
+
+        yield start
+
+
+def greets(body: dict, _attempt: int) -> servers.Says:
+    """A model that greets right with the skill, and wrongly without."""
+    taught = any("<skill" in block["text"] for block in body["system"])
+    call = "hello" if taught else "goodbye"
+    return servers.Says(text=f"```java\n{call}();\n```")

@@ -1,0 +1,174 @@
+"""A skill folder or file, read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lift.errors import SkillError
+from lift.skill import LARGEST_BYTES, fields_of, load, split
+
+TEXT = "---\nname: x\ndescription: does x\n---\n\n# X\n\nSee [more](docs/more.md#part).\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    skill = tmp_path / "x"
+    (skill / "docs").mkdir(parents=True)
+    (skill / "SKILL.md").write_text(TEXT, "utf-8")
+    (skill / "docs" / "more.md").write_text("more", "utf-8")
+    return skill
+
+
+def test_a_folder_is_read(folder: Path):
+    skill = load(folder)
+
+    assert (skill.name, skill.description) == ("x", "does x")
+    assert skill.body.startswith("# X")
+    assert skill.files == ("SKILL.md", "docs/more.md")
+    assert skill.linked() == ("docs/more.md",)
+    assert skill.text("docs/more.md") == "more"
+
+
+def test_its_skill_md_means_the_folder(folder: Path):
+    assert load(folder / "SKILL.md") == load(folder)
+
+
+def test_a_command_or_agent_file_is_a_skill(tmp_path: Path):
+    command = tmp_path / "review.md"
+    command.write_text("Review the change.", "utf-8")
+
+    skill = load(command)
+
+    assert (skill.name, skill.body, skill.files) == ("review", "Review the change.", ("review.md",))
+
+
+def test_the_hash_follows_content_and_paths_and_nothing_else(folder: Path):
+    before = load(folder).tree_hash
+    os.utime(folder / "SKILL.md", (0, 0))
+    assert load(folder).tree_hash == before
+
+    (folder / "docs" / "more.md").rename(folder / "docs" / "less.md")
+    moved = load(folder).tree_hash
+    (folder / "docs" / "less.md").write_text("less", "utf-8")
+
+    assert len({before, moved, load(folder).tree_hash}) == 3
+
+
+def test_links_that_leave_the_folder_are_never_read(folder: Path, tmp_path: Path):
+    outside = tmp_path / "secret.md"
+    outside.write_text("secret", "utf-8")
+    before = load(folder).tree_hash
+    (folder / "leak.md").symlink_to(outside)
+    (folder / "tree").symlink_to(tmp_path)
+    (folder / "loop").symlink_to(folder / "loop")
+
+    skill = load(folder)
+
+    assert {"leak.md", "tree"} <= set(skill.outside)
+    assert skill.tree_hash == before
+    with pytest.raises(SkillError, match="not a file of the skill"):
+        skill.text("leak.md")
+
+
+def test_a_skill_md_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path):
+    (tmp_path / "secret").write_text("secret", "utf-8")
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "SKILL.md").symlink_to(tmp_path / "secret")
+
+    with pytest.raises(SkillError, match="leads out of the skill's folder"):
+        load(folder)
+
+
+def test_a_link_inside_the_folder_is_read(folder: Path):
+    (folder / "again.md").symlink_to(folder / "docs" / "more.md")
+
+    assert load(folder).text("again.md") == "more"
+
+
+def test_a_pipe_in_the_folder_is_passed_over(folder: Path):
+    os.mkfifo(folder / "pipe")
+
+    assert "pipe" not in load(folder).files
+
+
+@pytest.mark.parametrize(
+    ("text", "block", "body"),
+    [
+        ("---\na: 1\n---\nb\n", "a: 1\n", "b\n"),
+        ("\ufeff---\r\na: 1\r\n---\r\nb", "a: 1\r\n", "b"),
+        ("---  \na: 1\n---\t\n\n\nb", "a: 1\n", "b"),
+        ("---\n---\nb", "", "b"),
+        ("---\na: 1\n", None, "---\na: 1\n"),
+        ("---\na: 1\n...\nb", None, "---\na: 1\n...\nb"),
+        ("----\na: 1\n----\nb", None, "----\na: 1\n----\nb"),
+        ("\n---\na: 1\n---\nb", None, "\n---\na: 1\n---\nb"),
+        ("b\n---\nc\n---\n", None, "b\n---\nc\n---\n"),
+        ("", None, ""),
+    ],
+)
+def test_frontmatter_is_split_off(text: str, block: str | None, body: str):
+    assert split(text) == (block, body)
+
+
+def test_a_description_with_a_colon_is_read_as_it_stands():
+    block = "name: kit\ndescription: Logging with kit: bind, emit.\n"
+
+    assert fields_of(block)["description"] == "Logging with kit: bind, emit."
+
+
+@pytest.mark.parametrize("block", ["- a\n- b\n", "just text", "", "a: 2026-99-99"])
+def test_odd_frontmatter_is_no_reason_to_fail(block: str):
+    assert isinstance(fields_of(block), dict)
+
+
+def test_a_missing_name_is_the_folders(tmp_path: Path):
+    (tmp_path / "named").mkdir()
+    (tmp_path / "named" / "SKILL.md").write_text("---\nname: 5\n---\nText", "utf-8")
+
+    assert load(tmp_path / "named").name == "named"
+
+
+def test_a_missing_folder_is_one_clear_error(tmp_path: Path):
+    with pytest.raises(SkillError, match="no such skill") as missing:
+        load(tmp_path / "none")
+
+    assert missing.value.exit_code == 2
+    assert str(tmp_path / "none") in missing.value.where
+
+
+def test_a_folder_without_skill_md_is_one_clear_error(tmp_path: Path):
+    with pytest.raises(SkillError, match=r"no SKILL\.md"):
+        load(tmp_path)
+
+
+def test_a_skill_without_text_is_one_clear_error(tmp_path: Path):
+    (tmp_path / "SKILL.md").write_text("---\nname: x\n---\n", "utf-8")
+
+    with pytest.raises(SkillError, match="no text"):
+        load(tmp_path)
+
+
+def test_a_skill_that_is_no_text_is_one_clear_error(tmp_path: Path):
+    (tmp_path / "SKILL.md").write_bytes(b"caf\xe9")
+
+    with pytest.raises(SkillError, match=r"not UTF-8 text \(byte 3\)"):
+        load(tmp_path)
+
+
+def test_a_skill_too_large_for_a_prompt_is_one_clear_error(tmp_path: Path):
+    (tmp_path / "SKILL.md").write_text("x" * (LARGEST_BYTES + 1), "utf-8")
+
+    with pytest.raises(SkillError, match="larger than the 256 KB"):
+        load(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_file_is_one_clear_error(folder: Path):
+    (folder / "docs" / "more.md").chmod(0)
+
+    with pytest.raises(SkillError, match="cannot read"):
+        load(folder)
