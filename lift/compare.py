@@ -1,0 +1,190 @@
+"""Paired deltas: the same items under two conditions, per category."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from lift.errors import SettingError
+from lift.frames import (
+    ALL,
+    ANSWERED,
+    BASE,
+    CATEGORIES,
+    CATEGORY,
+    CONDITION,
+    COVERAGE_BASE,
+    COVERAGE_OTHER,
+    DATASET,
+    DELTA,
+    DELTAS,
+    ITEM,
+    ITEMS,
+    MODEL,
+    OTHER,
+    PLANNED,
+    SCORE,
+    STATUS,
+    TRIAL,
+    TRIAL_SCORES,
+    VALUE,
+    WEIGHT,
+    shape,
+)
+from lift.schema import SETTLED, WITH_SKILL, WITHOUT_SKILL
+
+LEAST_COVERAGE = 0.95
+"""Share of the planned trials that must be answered under either condition."""
+COVERAGE_GAP = 0.05
+"""Largest difference between the conditions' coverage."""
+
+
+class Comparison(NamedTuple):
+    """What changes from one condition to the other."""
+
+    base: str
+    other: str
+    deltas: pd.DataFrame
+    """DELTAS."""
+    categories: pd.DataFrame
+    """CATEGORIES."""
+    invalid: str
+    """Why the numbers may not be compared; empty where they may."""
+
+
+class Drop(NamedTuple):
+    """A largest drop that is still accepted."""
+
+    size: float
+    """At least 0: absolute points of a score, or a share of base."""
+    relative: bool
+
+    def __str__(self) -> str:
+        return f"{self.size:.4g} points" if not self.relative else f"{self.size:.4g} of base"
+
+    def allowed(self, base: pd.Series) -> pd.Series:
+        """How far each delta may be below zero, in points, given its base."""
+        return base * self.size if self.relative else base * 0 + self.size
+
+
+def trial_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    """Each trial's score, the weighted mean of its evaluators: SCORES in, TRIAL_SCORES out.
+
+    Evaluators that did not score a trial stay out of its mean; a trial that none scored is left
+    out.
+    """
+    scored = scores.dropna(subset=[VALUE])
+    weighted = scored.assign(**{SCORE: scored[VALUE] * scored[WEIGHT]})
+    sums = weighted.groupby(TRIAL, as_index=False, observed=True)[[SCORE, WEIGHT]].sum()
+    return shape(sums.assign(**{SCORE: sums[SCORE] / sums[WEIGHT]}), TRIAL_SCORES)
+
+
+def deltas(scored: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
+    """Pair each item with itself under two conditions: TRIAL_SCORES in, DELTAS out.
+
+    The mean over repeats comes first. An item that is scored on one side only is left out.
+    """
+    sides = scored.pivot_table(
+        index=[MODEL, DATASET, ITEM, CATEGORY], columns=CONDITION, values=SCORE, observed=True
+    )
+    paired = sides.reindex(columns=[base, other]).dropna()
+    paired = paired.set_axis([BASE, OTHER], axis="columns").reset_index()
+    return shape(paired.assign(**{DELTA: paired[OTHER] - paired[BASE]}), DELTAS)
+
+
+def coverage(trials: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
+    """Answered over planned trials of either condition: TRIALS in.
+
+    Returns:
+        One row per (model, dataset, category) with planned trials, and one per model over all;
+        columns coverage_base and coverage_other, 0 to 1, NaN where nothing was planned.
+    """
+    counted = trials.assign(
+        **{ANSWERED: trials[STATUS].isin(list(SETTLED)).astype("int64")}
+    ).assign(**{PLANNED: 1})
+    both = pd.concat([counted, _over_all(counted)])
+    sums = both.pivot_table(
+        index=[MODEL, DATASET, CATEGORY],
+        columns=CONDITION,
+        values=[PLANNED, ANSWERED],
+        aggfunc="sum",
+        observed=True,
+    )
+    shares = pd.DataFrame(sums[ANSWERED] / sums[PLANNED]).reindex(columns=[base, other])
+    return shares.set_axis([COVERAGE_BASE, COVERAGE_OTHER], axis="columns").reset_index()
+
+
+def categories(pairs: pd.DataFrame, covered: pd.DataFrame) -> pd.DataFrame:
+    """Means per category: DELTAS and coverage in, CATEGORIES out; the rows over all come last."""
+    both = pd.concat([pairs, _over_all(pairs)])
+    groups = both.groupby([MODEL, DATASET, CATEGORY], as_index=False, observed=True)
+    means = groups.agg(
+        **{
+            BASE: (BASE, "mean"),
+            OTHER: (OTHER, "mean"),
+            DELTA: (DELTA, "mean"),
+            ITEMS: (ITEM, "size"),
+        }
+    )
+    rows = covered.merge(means, on=[MODEL, DATASET, CATEGORY], how="left")
+    rows = rows.fillna({ITEMS: 0})
+    last = (rows[CATEGORY] == ALL) & (rows[DATASET] == ALL)
+    ordered = rows.assign(last=last).sort_values([MODEL, "last", DATASET, CATEGORY])
+    return shape(ordered, CATEGORIES)
+
+
+def compare(
+    trials: pd.DataFrame,
+    scores: pd.DataFrame,
+    *,
+    base: str = WITHOUT_SKILL,
+    other: str = WITH_SKILL,
+) -> Comparison:
+    """What changes from base to other: TRIALS and SCORES in."""
+    pairs = deltas(trial_scores(scores), base=base, other=other)
+    table = categories(pairs, coverage(trials, base=base, other=other))
+    return Comparison(base, other, pairs, table, _invalid(table, base=base, other=other))
+
+
+def parse_drop(text: str) -> Drop:
+    """Read a largest drop: `10%` is relative to base, `0.10` is absolute points.
+
+    Raises:
+        SettingError: it is neither, or below 0.
+    """
+    relative = text.strip().endswith("%")
+    try:
+        size = float(text.strip().removesuffix("%")) / (100 if relative else 1)
+    except ValueError:
+        size = -1.0
+    if 0 <= size <= 1:
+        return Drop(size, relative)
+    raise SettingError(
+        f"{text!r} is not a drop",
+        where="--max-drop",
+        fix="10% is relative to base, 0.10 is absolute points of a score",
+    )
+
+
+def dropped(comparison: Comparison, drop: Drop) -> pd.DataFrame:
+    """The rows of the comparison that fell further than allowed: CATEGORIES."""
+    table = comparison.categories
+    # rounding noise of means is no drop
+    return table[table[DELTA] < -drop.allowed(table[BASE]) - 1e-9]
+
+
+def _over_all(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(**{DATASET: ALL, CATEGORY: ALL})
+
+
+def _invalid(table: pd.DataFrame, *, base: str, other: str) -> str:
+    for row in table[table[CATEGORY] == ALL].to_dict("records"):
+        shares = {base: row[COVERAGE_BASE], other: row[COVERAGE_OTHER]}
+        for condition, share in shares.items():
+            if not share >= LEAST_COVERAGE:  # NaN: nothing was planned
+                known = 0.0 if share != share else share
+                return f"only {known:.0%} of the {condition} trials were answered"
+        if abs(shares[base] - shares[other]) > COVERAGE_GAP:
+            return f"{base} and {other} differ by more than 5 points in answered trials"
+    return ""

@@ -1,0 +1,122 @@
+"""Column names, once, and the grain and types of every frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+EXPERIMENT = "experiment"
+DATASET = "dataset"
+ITEM = "item"
+CATEGORY = "category"
+CONDITION = "condition"
+MODEL = "model"
+REPEAT = "repeat"
+ATTEMPT = "attempt"
+STATUS = "status"
+WHY = "why"
+COST_USD = "cost_usd"
+SECONDS = "seconds"
+INPUT_TOKENS = "input_tokens"
+OUTPUT_TOKENS = "output_tokens"
+EVALUATOR = "evaluator"
+VALUE = "value"
+PASSED = "passed"
+WEIGHT = "weight"
+SCORE = "score"
+BASE = "base"
+OTHER = "other"
+DELTA = "delta"
+ITEMS = "items"
+PLANNED = "planned"
+ANSWERED = "answered"
+COVERAGE_BASE = "coverage_base"
+COVERAGE_OTHER = "coverage_other"
+
+Columns = Mapping[str, str]
+
+TRIAL = [DATASET, ITEM, CATEGORY, CONDITION, MODEL, REPEAT]
+"""What tells the trials of an experiment apart."""
+
+# One row per planned trial, as its latest attempt ended. status is ok, failed, errored, skipped,
+# or planned where it has not been asked yet; tokens and dollars are of all calls it took.
+TRIALS: Columns = {
+    DATASET: "str",
+    ITEM: "str",
+    CATEGORY: "str",
+    CONDITION: "str",
+    MODEL: "str",
+    REPEAT: "int64",
+    ATTEMPT: "int64",
+    STATUS: "str",
+    COST_USD: "float64",
+    SECONDS: "float64",
+    INPUT_TOKENS: "int64",
+    OUTPUT_TOKENS: "int64",
+}
+
+# One row per (trial, evaluator) of the latest attempt; value is 0 to 1, NaN is not scored.
+SCORES: Columns = {
+    DATASET: "str",
+    ITEM: "str",
+    CATEGORY: "str",
+    CONDITION: "str",
+    MODEL: "str",
+    REPEAT: "int64",
+    EVALUATOR: "str",
+    VALUE: "float64",
+    WEIGHT: "float64",
+}
+
+# One row per scored trial: the weighted mean of its evaluators, 0 to 1.
+TRIAL_SCORES: Columns = {
+    DATASET: "str",
+    ITEM: "str",
+    CATEGORY: "str",
+    CONDITION: "str",
+    MODEL: "str",
+    REPEAT: "int64",
+    SCORE: "float64",
+}
+
+# One row per (model, dataset, item) that is scored under both conditions: the mean over repeats
+# on either side, 0 to 1, and other minus base.
+DELTAS: Columns = {
+    MODEL: "str",
+    DATASET: "str",
+    ITEM: "str",
+    CATEGORY: "str",
+    BASE: "float64",
+    OTHER: "float64",
+    DELTA: "float64",
+}
+
+# One row per (model, dataset, category), and one per model whose dataset and category are ALL.
+# base, other and delta are means over the `items` pairs, NaN where there is none; coverage is
+# answered trials over planned trials, 0 to 1.
+CATEGORIES: Columns = {
+    MODEL: "str",
+    DATASET: "str",
+    CATEGORY: "str",
+    BASE: "float64",
+    OTHER: "float64",
+    DELTA: "float64",
+    ITEMS: "int64",
+    COVERAGE_BASE: "float64",
+    COVERAGE_OTHER: "float64",
+}
+
+ALL = "all"
+"""Dataset and category of the row over everything."""
+
+
+def shape(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """The frame's named columns, in order and typed, with a fresh index."""
+    return frame[list(columns)].astype(dict(columns)).reset_index(drop=True)
+
+
+def of(rows: Iterable[Mapping[str, Any]], columns: Columns) -> pd.DataFrame:
+    """A frame of rows that have at least these columns."""
+    return shape(pd.DataFrame(list(rows), columns=list(columns)), columns)

@@ -1,0 +1,254 @@
+"""What an experiment asks: datasets, conditions and repeats, less what is already answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lift.dataset import Dataset, Item, Selection
+from lift.errors import DatasetError
+from lift.pricing import Price, cost_usd, estimated_tokens
+from lift.schema import (
+    SETTLED,
+    WITH_SKILL,
+    WITHOUT_SKILL,
+    Condition,
+    Noun,
+    Request,
+    Status,
+    Trial,
+    Usage,
+    digest,
+)
+from lift.skill import Skill
+
+SCORING = 1
+"""Counts up when the same evidence would get another score."""
+
+TYPICAL_OUTPUT_TOKENS = (200, 700, 2000)
+"""Low, middle and high length of an answer, where nothing is known of the dataset yet."""
+
+
+class Estimate(Noun):
+    """What a plan will ask, and about what that costs."""
+
+    calls: int
+    usd: float
+    low_usd: float
+    high_usd: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides what is asked and how it is scored."""
+
+    experiment: str
+    skill: Skill
+    datasets: tuple[Dataset, ...]
+    conditions: tuple[Condition, ...]
+    trials: tuple[Trial, ...]
+    backend: str
+    repeats: int
+    hash: str
+
+    def has(self, trial: Trial) -> bool:
+        """Whether a trial, whatever its attempt, is of this plan."""
+        return (trial.dataset, trial.item) in self._asked
+
+    def item(self, trial: Trial) -> Item:
+        """The item a trial asks."""
+        return self._asked[trial.dataset, trial.item][1]
+
+    def request(self, trial: Trial, *, cacheable_tokens: int) -> Request:
+        """What a trial sends to the model.
+
+        Args:
+            trial: of this plan.
+            cacheable_tokens: the shortest prefix the model's prompt cache takes; a shorter one
+                gets no breakpoint.
+        """
+        dataset, item = self._asked[trial.dataset, trial.item]
+        condition = self._conditions[trial.condition_hash]
+        system = (dataset.system, *self._shown(condition))
+        shared = len(system) if len(system) > 1 else 0
+        long_enough = sum(map(estimated_tokens, system)) >= cacheable_tokens
+        return Request(
+            model=condition.model,
+            system=system,
+            cached_blocks=shared if long_enough else 0,
+            prompt=item.prompt,
+            max_tokens=condition.max_tokens,
+            effort=condition.effort,
+        )
+
+    def _shown(self, condition: Condition) -> tuple[str, ...]:
+        if condition.skill_hash is None:
+            return ()
+        return (f'<skill name="{self.skill.name}">\n{self.skill.body.strip()}\n</skill>',)
+
+    @cached_property
+    def _asked(self) -> Mapping[tuple[str, str], tuple[Dataset, Item]]:
+        return {(d.name, item.id): (d, item) for d in self.datasets for item in d.items}
+
+    @cached_property
+    def _conditions(self) -> Mapping[str, Condition]:
+        return {digest(condition): condition for condition in self.conditions}
+
+
+def make(
+    skill: Skill,
+    datasets: Sequence[Dataset],
+    *,
+    selection: Selection,
+    models: Sequence[str],
+    repeats: int,
+    backend: str,
+    max_tokens: int,
+    effort: str | None,
+    experiment: str | None = None,
+    again: str = "",
+) -> Plan:
+    """The plan of an experiment.
+
+    Args:
+        skill: what is tested.
+        datasets: what is asked; items the selection does not take are left out.
+        selection: which items.
+        models: ids of the models that answer.
+        repeats: how often each item is asked under each condition; at least 1.
+        backend: its name; canned and real answers never share an experiment.
+        max_tokens: of an answer.
+        effort: passed to the model; None leaves it to the model.
+        experiment: its name; None derives one from everything that is asked.
+        again: added to the name, for a fresh experiment of the same plan.
+
+    Raises:
+        DatasetError: the selection leaves no item.
+    """
+    chosen = tuple(d for d in (_chosen(d, selection) for d in datasets) if d)
+    if not chosen:
+        names = ", ".join(d.name for d in datasets)
+        raise DatasetError(
+            "the filters leave no item to ask", where=f"datasets {names}", fix="widen them"
+        )
+    conditions = tuple(
+        Condition(
+            name=name,
+            model=model,
+            skill_hash=skill.tree_hash if name == WITH_SKILL else None,
+            max_tokens=max_tokens,
+            effort=effort,
+        )
+        for model in models
+        for name in (WITH_SKILL, WITHOUT_SKILL)
+    )
+    identity = _identity(chosen, conditions, repeats, backend)
+    name = experiment or f"{skill.name}-{identity[:8]}{again}"
+    trials = _trials(name, chosen, conditions, repeats)
+    return Plan(name, skill, chosen, conditions, trials, backend, repeats, identity)
+
+
+def left(trials: Iterable[Trial], ended: Mapping[str, tuple[int, Status]]) -> list[Trial]:
+    """The trials still to be asked, each with its next attempt number.
+
+    Args:
+        trials: as planned, first attempts.
+        ended: key of a planned trial → its latest attempt and how that ended.
+    """
+    todo: list[Trial] = []
+    for trial in trials:
+        attempt, status = ended.get(trial.key, (0, None))
+        if status in SETTLED:
+            continue
+        # a skipped attempt never began, so it is not counted
+        number = attempt if status is Status.SKIPPED else attempt + 1
+        todo.append(trial.model_copy(update={"attempt": number}))
+    return todo
+
+
+def estimate(
+    plan: Plan,
+    trials: Sequence[Trial],
+    prices: Mapping[str, Price],
+    *,
+    output_tokens: tuple[int, int, int] = TYPICAL_OUTPUT_TOKENS,
+) -> Estimate:
+    """What the trials will cost, with one prompt-cache write per prefix.
+
+    Args:
+        plan: the trials' plan.
+        trials: those still to be asked.
+        prices: model → price.
+        output_tokens: low, middle and high length of an answer.
+    """
+    totals = [0.0, 0.0, 0.0]
+    written: set[str] = set()
+    for trial in trials:
+        price = prices[trial.model]
+        request = plan.request(trial, cacheable_tokens=price.cacheable_tokens)
+        spent = _expected_input(request, first=request.prefix not in written)
+        if request.prefix:
+            written.add(request.prefix)
+        for index, tokens in enumerate(output_tokens):
+            totals[index] += cost_usd(spent + Usage(output_tokens=tokens), price)
+    low, middle, high = totals
+    return Estimate(calls=len(trials), usd=middle, low_usd=low, high_usd=high)
+
+
+def _expected_input(request: Request, *, first: bool) -> Usage:
+    shared = sum(map(estimated_tokens, request.system[: request.cached_blocks]))
+    rest = sum(map(estimated_tokens, (*request.system[request.cached_blocks :], request.prompt)))
+    return Usage(
+        input_tokens=rest,
+        cache_write_5m_tokens=shared if first else 0,
+        cache_read_tokens=0 if first else shared,
+    )
+
+
+def _chosen(dataset: Dataset, selection: Selection) -> Dataset | None:
+    items = tuple(item for item in dataset.items if selection.takes(item))
+    return dataset.model_copy(update={"items": items}) if items else None
+
+
+def _identity(
+    datasets: Sequence[Dataset], conditions: Sequence[Condition], repeats: int, backend: str
+) -> str:
+    return digest(
+        {
+            "datasets": [
+                {"name": d.name, "system": d.system, "items": [item.hash for item in d.items]}
+                for d in datasets
+            ],
+            "conditions": [digest(condition) for condition in conditions],
+            "repeats": repeats,
+            "backend": backend,
+            "scoring": SCORING,
+        }
+    )
+
+
+def _trials(
+    experiment: str,
+    datasets: Sequence[Dataset],
+    conditions: Sequence[Condition],
+    repeats: int,
+) -> tuple[Trial, ...]:
+    hashes = [(condition, digest(condition)) for condition in conditions]
+    return tuple(
+        Trial(
+            experiment=experiment,
+            dataset=dataset.name,
+            item=item.id,
+            category=item.category,
+            condition=condition.name,
+            model=condition.model,
+            repeat=repeat,
+            item_hash=asked,
+            condition_hash=condition_hash,
+        )
+        for repeat in range(1, repeats + 1)
+        for dataset in datasets
+        for item, asked in [(item, digest([dataset.system, item.hash])) for item in dataset.items]
+        for condition, condition_hash in hashes
+    )
