@@ -1,0 +1,65 @@
+"""What answers trials: the protocol, and one module per way of getting an answer.
+
+A backend knows nothing of journals or scores. It answers one request at a time, asks the meter
+before each call that costs money, and raises BackendError where there is no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from lift.schema import Evidence, Request, Trial
+
+
+class Meter(Protocol):
+    """Where a backend asks for money before a call and says what became of it after."""
+
+    async def promise(self, worst_usd: float) -> None:
+        """Wait until the call's worst case fits; raises CeilingReached if it never will."""
+        ...
+
+    async def bill(self, worst_usd: float, cost_usd: float) -> None:
+        """The call reported its usage."""
+        ...
+
+    async def lose(self, worst_usd: float) -> None:
+        """The call may have cost its worst case; nobody will say."""
+        ...
+
+
+class Backend(Protocol):
+    """Answers trials."""
+
+    @property
+    def name(self) -> str:
+        """Its name, as in --backend."""
+        ...
+
+    async def answer(
+        self,
+        trial: Trial,
+        request: Request,
+        *,
+        meter: Meter,
+        began: Callable[[], None] | None = None,
+    ) -> Evidence:
+        """What the trial left behind: ok, or failed where the model answered badly.
+
+        Args:
+            trial: what is asked.
+            request: what is sent.
+            meter: asked before each call.
+            began: called once the reply has begun, so that its prompt-cache entry is readable;
+                None where nobody waits for that.
+
+        Raises:
+            BackendError: no answer after all retries.
+            CeilingReached: the next call does not fit under the ceiling.
+            CouldNotRun: nothing can be answered: key, model or server.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

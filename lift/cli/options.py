@@ -1,0 +1,78 @@
+"""Options that commands share, made from the settings they set."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+
+
+def settings(*names: str) -> Callable[[Command], Command]:
+    """Options for these settings; the command gets `config`, with everything else read.
+
+    Args:
+        names: of settings, each a flag; a flag that is not given leaves the setting alone.
+    """
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def configured(**options: Any) -> Any:
+            from lift.settings import read
+
+            flags = {name: options.pop(name) for name in names}
+            config = read(Path.cwd(), os.environ, flags)
+            return command(config=config, **options)
+
+        result: Any = configured
+        for name in reversed(names):
+            result = _option(name)(result)
+        return result  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def _option(name: str) -> Callable[[Any], Any]:
+    return click.option(f"--{name.replace('_', '-')}", name, help=HELP[name], metavar=METAVAR[name])
+
+
+HELP = {
+    "skill": "Skill to test: its name, or the path of another folder to put in its place.",
+    "backend": "What answers: messages, demo, or auto (messages if there is a key).",
+    "effort": "Effort passed to the model.",
+    "max_tokens": "Longest answer in tokens, thinking included.",
+    "max_cost_usd": "Cost ceiling of the experiment in US dollars; above 0.",
+    "concurrency": "Calls in flight at most.",
+    "deadline_s": "Seconds after which a trial without an answer is errored.",
+    "price": "Price of a model that is not in the table, in $ per million tokens.",
+    "journal": "The journal's file.",
+}
+METAVAR = {
+    "skill": "NAME|PATH",
+    "backend": "NAME",
+    "effort": "LEVEL",
+    "max_tokens": "N",
+    "max_cost_usd": "USD",
+    "concurrency": "N",
+    "deadline_s": "SECONDS",
+    "price": "IN,OUT",
+    "journal": "FILE",
+}
+
+
+def screen() -> dict[str, Any]:
+    """Width and colour for a report: those of the terminal that standard output is."""
+    import shutil
+    import sys
+
+    return {
+        "width": max(60, shutil.get_terminal_size((100, 24)).columns),
+        "color": sys.stdout.isatty() and "NO_COLOR" not in os.environ,
+    }

@@ -1,0 +1,149 @@
+"""`lift run`, also spelled `lift --quick` and `lift --full`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lift.cli.options import JSON, screen, settings
+
+if TYPE_CHECKING:
+    from lift.experiment import Prepared
+    from lift.settings import Config
+
+
+@click.command(name="run")
+@click.option("--quick", "size", flag_value="quick", help="The quick items, each asked twice.")
+@click.option("--full", "size", flag_value="full", help="Every item, asked once.  [default]")
+@click.option("--dataset", "datasets", multiple=True, metavar="NAME", help="Only this dataset.")
+@click.option("--only", multiple=True, metavar="ID", help="Only these items; * is a wildcard.")
+@click.option("--category", "categories", multiple=True, metavar="NAME", help="Only these.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only items with such a tag.")
+@click.option("--model", "models", multiple=True, metavar="ID", help="Model; again for several.")
+@click.option(
+    "--repeats", "--runs", type=click.IntRange(min=1), metavar="N", help="How often each is asked."
+)
+@click.option("--experiment", metavar="NAME", help="Name it, instead of by what is asked.")
+@click.option("--again", is_flag=True, help="A fresh experiment, though one is answered.")
+@click.option("--dry-run", is_flag=True, help="Print calls and expected cost, and stop.")
+@click.option("--yes", is_flag=True, help="Do not ask, whatever the expected cost.")
+@settings(
+    "skill", "backend", "max_cost_usd", "concurrency", "max_tokens", "effort", "deadline_s",
+    "price", "journal",
+)  # fmt: skip
+@JSON
+def command(
+    config: Config,
+    size: str | None,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    **wanted: Any,
+) -> None:
+    """Ask a skill's datasets with and without the skill, score and compare.
+
+    The same command again asks only what is not answered yet: after Ctrl-C, a crash or the
+    ceiling it goes on, and when all is there it costs nothing.
+
+    \b
+    Examples:
+      lift --quick
+      lift --full --skill path/to/skill --max-cost-usd 5
+      lift run --dataset micro_tasks --category grid --repeats 3
+      lift --full --dry-run
+    """
+    from lift.experiment import perform, prepare
+
+    prepared = prepare(config, _wanted(size, **wanted))
+    if dry_run:
+        _print_plan(prepared, as_json=as_json)
+        return
+    _announce(prepared)
+    _confirm(prepared, config, yes=yes)
+    from lift.cli.progress import watching
+
+    with watching(prepared, config) as watcher:
+        perform(config, prepared, watcher)
+    _print_result(config, prepared, as_json=as_json)
+
+
+def _wanted(size: str | None, **wanted: Any) -> Any:
+    from lift.dataset import Selection
+    from lift.experiment import Wanted
+
+    selection = Selection(
+        quick=size == "quick",
+        only=wanted.pop("only"),
+        categories=wanted.pop("categories"),
+        tags=wanted.pop("tags"),
+    )
+    return Wanted(selection=selection, **wanted)
+
+
+def _announce(prepared: Prepared) -> None:
+    for notice in prepared.notices:
+        click.echo(notice, err=True)
+    click.echo(_plan_line(prepared), err=True)
+
+
+def _plan_line(prepared: Prepared) -> str:
+    plan, estimate = prepared.plan, prepared.estimate
+    answered = len(plan.trials) - len(prepared.left)
+    line = f"{plan.experiment}: {len(plan.trials)} trials"
+    if answered:
+        line += f", {answered} already answered"
+    line += f"; {estimate.calls} calls, about ${estimate.usd:.2f}"
+    return line + f" (${estimate.low_usd:.2f} to ${estimate.high_usd:.2f})"
+
+
+def _print_plan(prepared: Prepared, *, as_json: bool) -> None:
+    if not as_json:
+        _announce(prepared)
+        return
+    import json
+
+    plan = prepared.plan
+    content = {
+        "experiment": plan.experiment,
+        "backend": plan.backend,
+        "notices": prepared.notices,
+        "trials": len(plan.trials),
+        **prepared.estimate.model_dump(),
+        "spent_usd": prepared.spent_usd,
+    }
+    click.echo(json.dumps(content, indent=2))
+
+
+def _confirm(prepared: Prepared, config: Config, *, yes: bool) -> None:
+    from lift.errors import UsageError
+
+    limit = config.settings.confirm_above_usd
+    if yes or prepared.estimate.usd <= limit:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"about ${prepared.estimate.usd:.2f} is more than confirm_above_usd, ${limit:.2f}",
+            where=prepared.plan.experiment,
+            fix="add --yes, or raise confirm_above_usd",
+        )
+    click.confirm("Go on?", abort=True, err=True)
+
+
+def _print_result(config: Config, prepared: Prepared, *, as_json: bool) -> None:
+    from lift.errors import Incomplete
+    from lift.journal import Journal
+    from lift.reports import json, terminal
+    from lift.results import compared
+
+    with Journal(config.path("journal"), create=False) as journal:
+        result = compared(journal, prepared.plan.experiment)
+    text = json.comparison(result) if as_json else terminal.comparison(result, **screen())
+    click.echo(text)
+    if result.comparison.invalid:
+        raise Incomplete(
+            f"not compared: {result.comparison.invalid}",
+            where=prepared.plan.experiment,
+            fix="run the same command again: it asks what is missing",
+        )

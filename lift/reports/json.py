@@ -1,0 +1,71 @@
+"""Results as JSON: what --json prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from lift.backends.demo import NOTICE
+from lift.journal import Experiment, Record
+from lift.results import Result
+
+
+def comparison(result: Result) -> str:
+    """The experiment, its categories and its paired items; NaN is null."""
+    compared = result.comparison
+    return _text(
+        {
+            **_experiment(result.experiment),
+            "base": compared.base,
+            "other": compared.other,
+            "invalid": compared.invalid or None,
+            "categories": _rows(compared.categories),
+            "items": _rows(compared.deltas),
+        }
+    )
+
+
+def experiments(found: Sequence[Experiment]) -> str:
+    """The experiments of a journal."""
+    return _text([_experiment(one) for one in found])
+
+
+def trials(rows: Sequence[dict[str, Any]], experiment: Experiment) -> str:
+    """One object a trial."""
+    return _text({**_experiment(experiment), "trials": list(rows)})
+
+
+def records(found: Sequence[Record], experiment: Experiment) -> str:
+    """Trials in full."""
+    return _text(
+        {
+            **_experiment(experiment),
+            "trials": [
+                {
+                    **one.trial.model_dump(mode="json"),
+                    "status": one.status,
+                    "system": one.system,
+                    "prompt": one.prompt,
+                    "evidence": one.evidence.model_dump(mode="json") if one.evidence else None,
+                    "scores": [score.model_dump(mode="json") for score in one.scores],
+                }
+                for one in found
+            ],
+        }
+    )
+
+
+def _experiment(one: Experiment) -> dict[str, Any]:
+    notice = {"notice": NOTICE} if one.canned else {}
+    return {"experiment": one._asdict(), **notice}
+
+
+def _rows(frame: pd.DataFrame) -> Any:
+    return json.loads(frame.to_json(orient="records", double_precision=15))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)

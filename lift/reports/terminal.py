@@ -1,0 +1,235 @@
+"""Results as the terminal shows them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Hashable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from lift.backends.demo import NOTICE
+from lift.frames import (
+    ALL,
+    BASE,
+    CATEGORY,
+    COVERAGE_BASE,
+    COVERAGE_OTHER,
+    DATASET,
+    DELTA,
+    ITEMS,
+    MODEL,
+    OTHER,
+)
+from lift.journal import Experiment, Record
+from lift.results import Result
+
+AXIS = 21
+"""Characters of the scale from 0 to 1."""
+
+
+def comparison(result: Result, *, width: int = 100, color: bool = False) -> str:
+    """The table per category, and one line that sums it up.
+
+    Args:
+        result: what to show.
+        width: of the terminal, in characters.
+        color: whether escape codes may be used.
+    """
+    parts: list[RenderableType] = [_heading(result.experiment)]
+    if result.comparison.invalid:
+        parts.append(Text(f"INVALID: {result.comparison.invalid}", style="bold red"))
+        parts.append(Text("not compared; run the same command again to finish it"))
+    else:
+        parts += [_table(result), *_summary(result)]
+    parts.append(_bill(result.experiment))
+    return _rendered(parts, width=width, color=color)
+
+
+def experiments(found: Sequence[Experiment], *, width: int = 100, color: bool = False) -> str:
+    """The experiments of a journal, the one that ran last first."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in (
+        "experiment",
+        "started (UTC)",
+        "backend",
+        "datasets",
+        "answered",
+        "errors",
+        "cost",
+    ):
+        table.add_column(name, no_wrap=name == "experiment", justify=_side(name))
+    for one in found:
+        table.add_row(
+            one.name,
+            f"{_moment(one.created_ms):%Y-%m-%d %H:%M}",
+            f"{one.backend} (canned)" if one.canned else one.backend,
+            ", ".join(one.datasets),
+            f"{one.answered}/{one.planned}",
+            str(one.errored or ""),
+            f"${one.cost_usd:.4f}",
+        )
+    notes = [Text(NOTICE, style="yellow")] if any(e.canned for e in found) else []
+    return _rendered([table, *notes], width=width, color=color)
+
+
+def trials(
+    rows: Iterable[dict[str, Any]],
+    experiment: Experiment,
+    *,
+    width: int = 100,
+    color: bool = False,
+) -> str:
+    """One line a trial: how it ended, what it scored and cost."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("item", "condition", "model", "repeat", "status", "score", "seconds", "cost"):
+        table.add_column(name, justify=_side(name))
+    for row in rows:
+        score = row["score"]
+        table.add_row(
+            f"{row['dataset']}/{row['item']}",
+            row["condition"],
+            row["model"],
+            str(row["repeat"]),
+            row["status"],
+            "" if score is None else f"{score:.2f}",
+            f"{row['seconds']:.1f}",
+            f"${row['cost_usd']:.4f}",
+        )
+    return _rendered([_heading(experiment), table], width=width, color=color)
+
+
+def record(one: Record, *, width: int = 100, color: bool = False) -> str:
+    """One trial in full."""
+    trial, evidence = one.trial, one.evidence
+    title = f"{trial.name} · {trial.model} · attempt {trial.attempt} · {one.status}"
+    parts: list[RenderableType] = [Panel(Text(one.prompt), title=f"prompt · {title}")]
+    if evidence is None:
+        return _rendered([*parts, Text("not asked yet")], width=width, color=color)
+    if evidence.canned:
+        parts.append(Text(NOTICE, style="yellow"))
+    if evidence.why:
+        parts.append(Text(evidence.why, style="red"))
+    if evidence.reply:
+        parts.append(Panel(Text(evidence.text), title=f"reply · {evidence.reply.model}"))
+    for score in one.scores:
+        value = "not scored" if score.value is None else f"{score.value:.2f}"
+        outcome = {True: "pass", False: "fail", None: ""}[score.passed]
+        parts.append(Text(f"{score.evaluator}: {value} {outcome} · {score.why}"))
+    used = evidence.usage
+    parts.append(
+        Text(
+            f"{used.total_input_tokens:,} tokens in ({used.cache_read_tokens:,} from the cache),"
+            f" {used.output_tokens:,} out · ${evidence.cost_usd:.6f}"
+            f" · {(evidence.ended_ms - evidence.started_ms) / 1000:.1f} s"
+            f" · {_moment(evidence.started_ms):%Y-%m-%d %H:%M:%S} UTC",
+            style="dim",
+        )
+    )
+    return _rendered(parts, width=width, color=color)
+
+
+def _heading(experiment: Experiment) -> Text:
+    head = Text(experiment.name, style="bold")
+    head.append(f"  {', '.join(experiment.models)} · {', '.join(experiment.datasets)}", "dim")
+    if experiment.canned:
+        head.append(f"\n{NOTICE}", "yellow")
+    return head
+
+
+def _table(result: Result) -> Table:
+    compared = result.comparison
+    rows = compared.categories
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    several_models = rows[MODEL].nunique() > 1
+    several_datasets = rows[DATASET].nunique() > 2  # one of them is the row over all
+    names = [MODEL] * several_models + [DATASET] * several_datasets
+    names += [CATEGORY, ITEMS, compared.base, compared.other, DELTA]
+    for name in names:
+        table.add_column(name, justify=_side(name))
+    table.add_column(f"0{'─' * (AXIS - 2)}1", no_wrap=True)
+    table.add_column("answered", justify="right")
+    for row in rows.to_dict("records"):
+        style = "bold" if row[CATEGORY] == ALL else ""
+        cells: list[str | Text] = [str(row[name]) for name in names[: names.index(ITEMS)]]
+        cells += [str(row[ITEMS]), _share(row[BASE]), _share(row[OTHER]), _delta(row[DELTA])]
+        cells += [_scale(row[BASE], row[OTHER]), _covered(row)]
+        table.add_row(*cells, style=style)
+    return table
+
+
+def _summary(result: Result) -> list[Text]:
+    compared = result.comparison
+    lines = []
+    for row in compared.categories.to_dict("records"):
+        if row[CATEGORY] != ALL:
+            continue
+        line = Text(f"{compared.other} minus {compared.base}: ")
+        line.append(_delta(row[DELTA]))
+        line.append(f" over {row[ITEMS]} items ({_share(row[BASE])} to {_share(row[OTHER])})")
+        if result.comparison.categories[MODEL].nunique() > 1:
+            line.append(f", {row[MODEL]}")
+        lines.append(line)
+    return lines
+
+
+def _bill(experiment: Experiment) -> Text:
+    line = f"{experiment.answered} of {experiment.planned} trials answered"
+    if experiment.errored:
+        line += f", {experiment.errored} errored"
+    line += f" · ${experiment.cost_usd:.6f} in all"
+    if experiment.lost_usd:
+        line += f" (and at most ${experiment.lost_usd:.4f} for calls that broke off)"
+    return Text(line, style="dim")
+
+
+def _share(value: float) -> str:
+    return "–" if value != value else f"{value:.2f}"
+
+
+def _delta(value: float) -> Text:
+    if value != value:
+        return Text("–")
+    style = "green" if value > 0 else "red" if value < 0 else ""
+    return Text(f"{value:+.2f}", style=style)
+
+
+def _scale(base: float, other: float) -> Text:
+    """Base (○) and other (●) on a scale from 0 to 1."""
+    if base != base or other != other:
+        return Text("")
+    first, last = round(base * (AXIS - 1)), round(other * (AXIS - 1))
+    low, high = sorted((first, last))
+    line = [" "] * AXIS
+    line[low : high + 1] = "─" * (high - low + 1)
+    line[first], line[last] = "○", "●"
+    return Text("".join(line), style="green" if other > base else "red" if other < base else "")
+
+
+def _covered(row: dict[Hashable, Any]) -> str:
+    shares = (row[COVERAGE_BASE], row[COVERAGE_OTHER])
+    return "all" if min(shares) == 1 else " / ".join(f"{share:.0%}" for share in shares)
+
+
+def _side(name: str) -> Any:
+    texts = (MODEL, DATASET, CATEGORY, "item", "condition", "status", "experiment", "backend",
+             "datasets", "started (UTC)")  # fmt: skip
+    return "left" if name in texts else "right"
+
+
+def _moment(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def _rendered(parts: Sequence[RenderableType], *, width: int, color: bool) -> str:
+    console = Console(
+        file=io.StringIO(), width=width, force_terminal=color, no_color=not color, highlight=False
+    )
+    for part in parts:
+        console.print(part)
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in text.splitlines())

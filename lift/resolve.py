@@ -1,0 +1,120 @@
+"""Which skill, which datasets, which backend: from settings and names to the things meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lift.backends import demo
+from lift.dataset import Dataset, Selection, discover
+from lift.errors import CredentialError, DatasetError, SkillError
+from lift.settings import FLAG, Config, credential
+from lift.skill import SKILL_FILE, Skill, load
+
+
+def backend_name(config: Config) -> str:
+    """Which backend answers: the one that is set, or what `auto` comes to.
+
+    Raises:
+        CredentialError: messages is asked for and there is no key.
+    """
+    wanted = config.settings.backend
+    known = credential(config)
+    if wanted == "messages" and known is None:
+        raise CredentialError(
+            "the messages backend needs a key",
+            where="environment and .env",
+            fix="set ANTHROPIC_API_KEY, or use --backend demo",
+        )
+    if wanted != "auto":
+        return wanted
+    return "messages" if known else "demo"
+
+
+def skill_and_datasets(config: Config, names: Sequence[str]) -> tuple[Skill, list[Dataset]]:
+    """The skill to test, and the datasets that ask about it.
+
+    Args:
+        config: its `skill` is a name, a path, or empty for the only one there is.
+        names: of datasets to use whatever skill they name; empty for all of the skill's.
+
+    Raises:
+        SkillError: it cannot be read, or cannot be told which one is meant.
+        DatasetError: none of the datasets is for the skill, or a name is unknown.
+    """
+    datasets = discover(config.path("datasets_dir"))
+    where = str(config.path("datasets_dir"))
+    if names:
+        datasets = _named(datasets, names, where)
+    skill = _skill(config, datasets)
+    matching = datasets if names else [d for d in datasets if d.skill == skill.name]
+    if not matching:
+        known = ", ".join(f"{d.name} (for {d.skill})" for d in datasets) or "none at all"
+        raise DatasetError(
+            f"no dataset for the skill {skill.name!r}; there is {known}",
+            where=where,
+            fix="write one with that skill name, or choose one with --dataset NAME",
+        )
+    return skill, matching
+
+
+def _skill(config: Config, datasets: Sequence[Dataset]) -> Skill:
+    wanted = config.settings.skill
+    if not wanted:
+        names = sorted({dataset.skill for dataset in datasets})
+        if len(names) != 1:
+            raise SkillError(
+                f"several skills have datasets: {', '.join(names)}" if names else "no datasets",
+                where=str(config.path("datasets_dir")),
+                fix="choose one with --skill NAME",
+            )
+        wanted = names[0]
+    return load(_skill_path(config, wanted))
+
+
+def _skill_path(config: Config, wanted: str) -> Path:
+    """A name is looked up in skills_dir; anything else is a path."""
+    named = config.path("skills_dir") / wanted
+    if "/" not in wanted and (named / SKILL_FILE).exists():
+        return named
+    path = Path(wanted).expanduser()
+    from_flag = config.origins["skill"] == FLAG
+    return path if path.is_absolute() or from_flag else config.root / path
+
+
+def _named(datasets: Sequence[Dataset], names: Sequence[str], where: str) -> list[Dataset]:
+    known = {dataset.name: dataset for dataset in datasets}
+    for name in names:
+        if name not in known:
+            raise DatasetError(
+                f"no dataset {name!r}", where=where, fix=f"there is {', '.join(known)}"
+            )
+    return [known[name] for name in dict.fromkeys(names)]
+
+
+def canned_only(
+    config: Config, datasets: Sequence[Dataset], selection: Selection
+) -> tuple[list[Dataset], tuple[str, ...]]:
+    """The datasets cut down to items that have canned replies, and a word about the others."""
+    folder = config.path("datasets_dir")
+    wanted, kept = 0, []
+    for dataset in datasets:
+        canned = demo.load(folder, dataset.name)
+        asked = [item for item in dataset.items if selection.takes(item)]
+        items = tuple(item for item in asked if item.id in canned)
+        wanted += len(asked)
+        if items:
+            kept.append(dataset.model_copy(update={"items": items}))
+    count = sum(len(dataset.items) for dataset in kept)
+    if not count:
+        raise CredentialError(
+            "no key is set, and none of these items has a canned reply",
+            where=", ".join(dataset.name for dataset in datasets),
+            fix="set ANTHROPIC_API_KEY, or run lift --quick on the example datasets",
+        )
+    notices: tuple[str, ...] = (f"no key is set: {demo.NOTICE}",)
+    if config.settings.backend == "demo":
+        notices = (demo.NOTICE,)
+    if count < wanted:
+        notices += (f"{count} of {wanted} items have canned replies; the others are left out",)
+    return kept, notices

@@ -1,0 +1,105 @@
+"""A finished experiment, compared: what every report is made from."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from lift import frames
+from lift.compare import Comparison, Drop, compare, dropped, trial_scores
+from lift.errors import ExperimentError, ThresholdMissed
+from lift.journal import Experiment, Journal, Record
+from lift.schema import WITH_SKILL, WITHOUT_SKILL
+
+
+class Result(NamedTuple):
+    """One experiment and what changed in it."""
+
+    experiment: Experiment
+    comparison: Comparison
+
+
+def compared(
+    journal: Journal,
+    name: str | None = None,
+    *,
+    base: str = WITHOUT_SKILL,
+    other: str = WITH_SKILL,
+) -> Result:
+    """Compare two conditions of an experiment, from the journal.
+
+    Args:
+        journal: where it is recorded.
+        name: the experiment; None for the one that ran last.
+        base: condition to measure from.
+        other: condition to measure.
+
+    Raises:
+        ExperimentError: there is no such experiment, or it has no such condition.
+    """
+    experiment = journal.experiment(name)
+    trials = frames.of(journal.trials(experiment.name), frames.TRIALS)
+    known = set(trials[frames.CONDITION])
+    for condition in (base, other):
+        if condition not in known:
+            raise ExperimentError(
+                f"the experiment has no condition {condition!r}",
+                where=experiment.name,
+                fix=f"it has {', '.join(sorted(known))}",
+            )
+    scores = frames.of(journal.scores(experiment.name), frames.SCORES)
+    return Result(experiment, compare(trials, scores, base=base, other=other))
+
+
+def check_drop(result: Result, drop: Drop) -> None:
+    """Hold a comparison against the largest drop that is accepted.
+
+    Raises:
+        ThresholdMissed: naming every category that fell further.
+    """
+    fallen = dropped(result.comparison, drop)
+    if fallen.empty:
+        return
+    names = [
+        f"{row[frames.CATEGORY]} ({row[frames.DELTA]:+.2f} from {row[frames.BASE]:.2f})"
+        for row in fallen.to_dict("records")
+    ]
+    raise ThresholdMissed(
+        f"dropped by more than {drop}: {', '.join(names)}", where=result.experiment.name
+    )
+
+
+def trial_rows(
+    journal: Journal, experiment: str, *, condition: str | None, repeat: int | None
+) -> list[dict[str, Any]]:
+    """The planned trials with their scores, None where a trial is not scored."""
+    scored = trial_scores(frames.of(journal.scores(experiment), frames.SCORES))
+    known = {
+        tuple(row[name] for name in frames.TRIAL): row[frames.SCORE]
+        for row in scored.to_dict("records")
+    }
+    return [
+        {**row, frames.SCORE: known.get(tuple(row[name] for name in frames.TRIAL))}
+        for row in journal.trials(experiment)
+        if condition in (None, row[frames.CONDITION]) and repeat in (None, row[frames.REPEAT])
+    ]
+
+
+def found_records(
+    journal: Journal, experiment: str, *, item: str, condition: str | None, repeat: int | None
+) -> list[Record]:
+    """Trials of an item in full.
+
+    Raises:
+        ExperimentError: the experiment has none that fit.
+    """
+    found = [
+        record
+        for record in journal.records(experiment, item=item)
+        if condition in (None, record.trial.condition) and repeat in (None, record.trial.repeat)
+    ]
+    if found:
+        return found
+    items = sorted({row[frames.ITEM] for row in journal.trials(experiment)})
+    raise ExperimentError(
+        f"no such trial of {item!r}", where=experiment, fix=f"its items: {', '.join(items)}"
+    )

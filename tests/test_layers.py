@@ -1,0 +1,115 @@
+"""Imports point down only, and each SDK is imported in one place."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+LAYERS = {
+    "lift.errors": 0,
+    "lift.schema": 0,
+    "lift.settings": 1,
+    "lift.pricing": 1,
+    "lift.skill": 1,
+    "lift.evaluators": 1,
+    "lift.dataset": 2,
+    "lift.plan": 3,
+    "lift.frames": 3,
+    "lift.journal": 4,
+    "lift.budget": 4,
+    "lift.worklist": 4,
+    "lift.backends": 4,
+    "lift.runner": 5,
+    "lift.resolve": 5,
+    "lift.compare": 5,
+    "lift.experiment": 6,
+    "lift.results": 6,
+    "activation": 6,
+    "lift.reports": 7,
+    "lift.api": 7,
+    "lift.cli": 8,
+    "lift": 9,
+}
+
+ONLY_IN = {
+    "anthropic": "lift.backends",
+    "httpx2": "lift.backends",
+    "langfuse": "lift.langfuse",
+    "opentelemetry": "lift.langfuse",
+    "sqlite3": "lift.journal",
+    "dotenv": "lift.settings",
+    "rich": ("lift.reports", "lift.cli"),
+}
+
+
+def modules() -> dict[str, Path]:
+    paths = [*ROOT.glob("lift/**/*.py"), *ROOT.glob("activation/**/*.py")]
+    return {dotted(path): path for path in paths}
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def unit(name: str) -> str:
+    """The part of the layout a module belongs to: `lift.cli` of `lift.cli.run`."""
+    return next((n for n in (".".join(name.split(".")[:2]), name.split(".")[0]) if n in LAYERS), "")
+
+
+def test_every_module_has_a_layer():
+    assert [name for name in modules() if not unit(name)] == []
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_imports_point_down(name: str):
+    if name == "lift":  # its names are resolved lazily; see the test below
+        return
+    targets = {unit(target) for target in imports(modules()[name]) if unit(target)}
+    targets -= {unit(name), "lift"}  # `lift` is the version
+
+    assert {t for t in targets if LAYERS[t] >= LAYERS[unit(name)]} == set()
+
+
+@pytest.mark.parametrize("sdk", sorted(ONLY_IN))
+def test_a_foreign_package_is_imported_in_its_place_only(sdk: str):
+    homes = ONLY_IN[sdk]
+    strangers = [
+        name
+        for name, path in modules().items()
+        if any(target.split(".")[0] == sdk for target in imports(path))
+        and not name.startswith(homes)
+    ]
+
+    assert strangers == []
+
+
+HEAVY = ["anthropic", "jinja2", "langfuse", "pandas", "pydantic", "rich", "sqlite3", "yaml"]
+
+
+@pytest.mark.parametrize("statement", ["import lift", "import lift.cli"])
+def test_importing_loads_nothing_heavy(statement: str):
+    code = f"import sys; {statement}; print(*set({HEAVY!r}) & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == []
+
+
+def test_every_public_name_resolves():
+    import lift
+
+    assert [name for name in lift.__all__ if getattr(lift, name, None) is None] == []

@@ -1,0 +1,218 @@
+"""The messages backend against a real server on loopback, with faults."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+import servers
+from pydantic import SecretStr
+from servers import Says
+
+from lift.backends.messages import Messages, parameters_of
+from lift.budget import Budget
+from lift.errors import BackendError, CouldNotRun, CredentialError, ModelUnavailable
+from lift.pricing import price_of, worst_case_usd
+from lift.schema import Evidence, Request, Status, Trial, Usage
+from lift.settings import Credential
+
+MODEL = "claude-sonnet-5-5"
+PRICE = price_of(MODEL)
+KEY = "sk-" + "fake-" + "1" * 6
+
+TRIAL = Trial(
+    experiment="e", dataset="d", item="i", category="c", condition="with_skill", model=MODEL,
+    repeat=1, item_hash="i", condition_hash="h",
+)  # fmt: skip
+REQUEST = Request(
+    model=MODEL, system=("base", "<skill>s</skill>"), cached_blocks=2, prompt="p", max_tokens=100
+)
+
+
+def ask(
+    url: str,
+    *,
+    times: int = 1,
+    deadline_s: float = 30,
+    concurrency: int = 4,
+    began: Any = None,
+    budget: Budget | None = None,
+) -> list[Evidence]:
+    """The evidence of some equal calls at once; raises what the first of them raises."""
+
+    async def scenario() -> list[Evidence]:
+        backend = Messages(
+            Credential(base_url=url, api_key=SecretStr(KEY)),
+            prices={MODEL: PRICE},
+            concurrency=concurrency,
+            deadline_s=deadline_s,
+            clock=lambda: 5,
+        )
+        meter = budget or Budget(100.0)
+        try:
+            calls = [backend.answer(TRIAL, REQUEST, meter=meter, began=began) for _ in range(times)]
+            return await asyncio.gather(*calls)
+        finally:
+            await backend.close()
+
+    return asyncio.run(scenario())
+
+
+def after(*first: Says) -> servers.Script:
+    """These answers in turn, then good ones."""
+    return lambda _body, attempt: first[attempt] if attempt < len(first) else Says("fine")
+
+
+def test_an_answer_becomes_evidence():
+    says = Says("hi", input_tokens=10, output_tokens=7, cache_write=1000, cache_read=500)
+    with servers.serving(lambda *_: says) as model:
+        (evidence,) = ask(model.url)
+
+    assert evidence.status is Status.OK
+    assert evidence.text == "hi"
+    assert evidence.usage == Usage(
+        input_tokens=10, output_tokens=7, cache_write_5m_tokens=1000, cache_read_tokens=500
+    )
+    assert evidence.cost_usd == pytest.approx((10 * 2 + 1000 * 2.5 + 500 * 0.1 + 7 * 10) / 1e6)
+    assert evidence.lost_usd == 0
+
+
+def test_what_is_sent():
+    with servers.serving() as model:
+        ask(model.url)
+    (body,), (headers,) = model.calls, model.headers
+
+    assert body == parameters_of(REQUEST)
+    assert [b.get("cache_control") for b in body["system"]] == [None, {"type": "ephemeral"}]
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert not {"temperature", "top_p", "top_k", "tool_choice"} & set(body)
+
+
+def test_a_streamed_answer_says_when_it_began():
+    began: list[int] = []
+    with servers.serving(lambda *_: Says("hi", cache_write=9)) as model:
+        (evidence,) = ask(model.url, began=lambda: began.append(1))
+
+    assert model.calls[0]["stream"] is True
+    assert evidence.text == "hi"
+    assert evidence.usage.cache_write_5m_tokens == 9
+    assert began
+
+
+@pytest.mark.parametrize("reason", ["refusal", "max_tokens"])
+def test_a_bad_answer_is_failed_and_not_an_error(reason: str):
+    with servers.serving(lambda *_: Says("part", stop_reason=reason)) as model:
+        (evidence,) = ask(model.url)
+
+    assert evidence.status is Status.FAILED
+    assert evidence.text == "part"
+    assert evidence.why
+
+
+FREE = [Says(status=code) for code in (408, 409, 500, 502, 503, 529)]
+MAYBE_BILLED = [Says(reset=True), Says("x" * 500, sent=servers.HALF), Says(body=b"<html>")]
+
+
+@pytest.mark.parametrize("fault", FREE, ids=lambda fault: str(fault.status))
+def test_server_errors_are_asked_again_and_cost_nothing(fault: Says):
+    with servers.serving(after(fault, fault)) as model:
+        (evidence,) = ask(model.url)
+
+    assert evidence.text == "fine"
+    assert evidence.lost_usd == 0
+    assert len(model.calls) == 3
+
+
+@pytest.mark.parametrize("fault", MAYBE_BILLED, ids=["reset", "truncated", "html"])
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_answers_that_break_off_are_asked_again_and_count_at_their_worst(
+    fault: Says, streamed: bool
+):
+    budget = Budget(100.0)
+    with servers.serving(after(fault)) as model:
+        (evidence,) = ask(model.url, began=(lambda: None) if streamed else None, budget=budget)
+
+    assert evidence.text == "fine"
+    assert evidence.lost_usd == pytest.approx(worst_case_usd(REQUEST, PRICE))
+    assert budget.lost_usd == pytest.approx(evidence.lost_usd)
+    assert budget.promised_usd == 0
+
+
+def test_a_rate_limit_is_waited_out():
+    limited = Says(status=429, headers=(("retry-after", "1"),))
+    with servers.serving(after(limited)) as model:
+        (evidence,) = ask(model.url)
+
+    assert evidence.text == "fine"
+    assert len(model.calls) == 2
+
+
+def test_no_answer_until_the_deadline_is_a_backend_error():
+    with servers.serving(lambda *_: Says(reset=True)) as model, pytest.raises(BackendError) as none:
+        ask(model.url, deadline_s=0.5)
+
+    assert "no answer within" in none.value.what
+    assert none.value.lost_usd > 0
+
+
+def test_a_bad_request_is_not_asked_again():
+    with (
+        servers.serving(lambda *_: Says("no such parameter", status=400)) as model,
+        pytest.raises(BackendError, match="HTTP 400: no such parameter"),
+    ):
+        ask(model.url)
+
+    assert len(model.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(401, CredentialError), (403, CredentialError), (404, ModelUnavailable), (402, CouldNotRun)],
+)
+def test_what_no_retry_can_mend_ends_the_run(status: int, error: type[CouldNotRun]):
+    with servers.serving(lambda *_: Says("no", status=status)) as model, pytest.raises(error) as no:
+        ask(model.url)
+
+    assert no.value.exit_code == 3
+    assert no.value.fix
+    assert len(model.calls) == 1
+
+
+def test_a_server_that_was_never_there_ends_the_run():
+    url = f"http://127.0.0.1:{servers.refused_port()}"
+
+    with pytest.raises(CouldNotRun, match="cannot be reached") as gone:
+        ask(url)
+
+    assert not isinstance(gone.value, BackendError)
+    assert url in gone.value.where
+
+
+def test_no_more_calls_in_flight_than_asked_for():
+    with servers.serving(lambda *_: Says(seconds=0.05)) as model:
+        ask(model.url, times=12, concurrency=3)
+
+    assert model.peak == 3
+    assert len(model.calls) == 12
+
+
+def test_without_a_key_a_local_server_is_still_asked():
+    async def scenario(url: str) -> Evidence:
+        backend = Messages(
+            Credential(base_url=url), prices={MODEL: PRICE}, concurrency=1, deadline_s=5,
+            clock=lambda: 0,
+        )  # fmt: skip
+        try:
+            return await backend.answer(TRIAL, REQUEST, meter=Budget(1.0))
+        finally:
+            await backend.close()
+
+    with servers.serving() as model:
+        assert asyncio.run(scenario(model.url)).status is Status.OK
+
+
+def test_effort_is_passed_on():
+    assert parameters_of(REQUEST.model_copy(update={"effort": "low"}))["output_config"] == {
+        "effort": "low"
+    }

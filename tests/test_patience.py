@@ -1,0 +1,68 @@
+"""How long calls wait, and how many go at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lift.backends.patience import LONGEST_PAUSE_S, Patience
+
+
+def test_no_more_calls_at_once_than_allowed():
+    async def scenario() -> None:
+        patience, most, now = Patience(3), 0, 0
+
+        async def call() -> None:
+            nonlocal most, now
+            async with patience.turn():
+                now += 1
+                most = max(most, now)
+                await asyncio.sleep(0.001)
+                now -= 1
+
+        await asyncio.gather(*(call() for _ in range(20)))
+        assert most == 3
+
+    asyncio.run(scenario())
+
+
+def test_a_rate_limit_makes_everybody_wait():
+    async def scenario() -> float:
+        patience = Patience(4)
+        patience.limited(0.2, began=time.monotonic())
+        async with patience.turn():
+            return patience._resume_at - time.monotonic()
+
+    assert asyncio.run(scenario()) <= 0
+
+
+def test_calls_refused_together_halve_the_limit_once():
+    async def scenario() -> None:
+        patience = Patience(16)
+        patience.in_flight = 16
+        sent = time.monotonic()
+        for _ in range(8):
+            patience.limited(0, began=sent)
+        assert patience.limit == 8
+
+    asyncio.run(scenario())
+
+
+def test_answers_let_the_limit_grow_back_to_where_it_was():
+    async def scenario() -> None:
+        patience = Patience(16)
+        patience.in_flight = 16
+        patience.limited(0, began=time.monotonic())
+        for _ in range(200):
+            patience.answered()
+        assert patience.limit == 16
+
+    asyncio.run(scenario())
+
+
+@given(st.integers(1, 60))
+def test_backoff_is_bounded_however_often_a_call_failed(failures: int):
+    assert 0 <= Patience(1).backoff(failures) <= LONGEST_PAUSE_S

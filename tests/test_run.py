@@ -1,0 +1,239 @@
+"""`lift run` from end to end: the real command, a real server on loopback, real signals."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from collections import Counter
+
+import pytest
+from conftest import greets
+from servers import Says
+
+SLOW_MODEL_S = 0.15
+
+
+def asked(model) -> Counter[str]:
+    """How often each call was made."""
+    return Counter(json.dumps([b["system"], b["messages"]], sort_keys=True) for b in model.calls)
+
+
+def cost(done) -> float:
+    return json.loads(done.stdout)["experiment"]["cost_usd"]
+
+
+def test_a_run_asks_scores_and_compares(project, serve):
+    model = serve(greets)
+
+    done = project.lift("--quick", "--json")
+
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    (everything,) = [row for row in result["categories"] if row["category"] == "all"]
+    assert (everything["base"], everything["other"], everything["items"]) == (0.0, 1.0, 3)
+    assert len(model.calls) == 3 * 2 * 2
+    assert cost(done) == pytest.approx(12 * (10 * 2 + 5 * 10) / 1e6)
+    assert "notice" not in result
+
+
+def test_the_conditions_differ_in_the_skill_block_alone(project, serve):
+    model = serve(greets)
+    project.lift("run", "--only", "greet-0", "--json")
+    without, skilled = sorted(model.calls, key=lambda body: len(body["system"]))
+
+    assert skilled["system"][0]["text"] == without["system"][0]["text"]
+    assert skilled["system"][1]["text"].startswith('<skill name="greet">\n# Greeting')
+    keys = ("model", "max_tokens", "messages")
+    assert [skilled[key] for key in keys] == [without[key] for key in keys]
+
+
+def test_a_long_skill_is_written_to_the_prompt_cache_once(project, serve):
+    project.skill.write_text(project.skill.read_text() + "More. " * 2000, "utf-8")
+    model = serve(lambda body, attempt: Says("hello()", seconds=0.05))
+
+    project.lift("--full")
+    with_skill = [body for body in model.calls if len(body["system"]) == 2]
+
+    assert all(body["system"][1]["cache_control"] for body in with_skill)
+    assert [body.get("stream", False) for body in with_skill] == [True] + [False] * 9
+
+
+def test_the_same_command_again_makes_no_call(project, serve):
+    model = serve(greets)
+    first = project.lift("--full", "--json")
+    again = project.lift("--full", "--json")
+
+    assert len(model.calls) == 20
+    assert "20 already answered; 0 calls" in again.stderr
+    assert json.loads(again.stdout)["categories"] == json.loads(first.stdout)["categories"]
+
+
+def test_again_starts_a_fresh_experiment(project, serve):
+    model = serve(greets)
+    project.lift("run", "--only", "greet-0")
+    done = project.lift("run", "--only", "greet-0", "--again")
+
+    assert done.returncode == 0
+    assert len(model.calls) == 4
+    assert len(json.loads(project.lift("list", "--json").stdout)) == 2
+
+
+def test_an_edited_skill_is_another_experiment(project, serve):
+    serve(greets)
+    project.lift("--quick")
+    project.skill.write_text(project.skill.read_text() + "Be kind.", "utf-8")
+    project.lift("--quick")
+
+    assert len(json.loads(project.lift("list", "--json").stdout)) == 2
+
+
+def wait_for(condition, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+)
+def test_after_an_interrupt_what_was_answered_is_not_asked_again(project, serve, number, code):
+    model = serve(lambda body, attempt: Says("hello()", seconds=SLOW_MODEL_S))
+    process = project.start("--full", "--concurrency", "2")
+    wait_for(lambda: len(model.calls) >= 5)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == code, err
+    assert "Traceback" not in err
+    rows = json.loads(project.lift("show", "--json").stdout)["trials"]
+    answered = sum(row["status"] == "ok" for row in rows)
+    assert 3 <= answered < 20
+    in_flight = 2 if number == signal.SIGKILL else 0
+
+    done = project.lift("--full", "--concurrency", "2")
+
+    assert done.returncode == 0, done.stderr
+    assert len(asked(model)) == 20
+    assert sum(asked(model).values()) <= 20 + in_flight
+
+
+def test_a_second_interrupt_does_not_wait(project, serve):
+    hold = threading.Event()
+    model = serve(lambda body, attempt: Says(seconds=hold.wait(20) * 0.0))
+    process = project.start("--full")
+    wait_for(lambda: len(model.calls) >= 2)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=10)
+    hold.set()
+
+    assert process.returncode == 130
+    assert "run the same command again" in err
+
+
+def test_the_ceiling_holds_and_a_higher_one_goes_on(project, serve):
+    model = serve(lambda *_: Says("hello()", output_tokens=1000))
+    command = ("--full", "--max-tokens", "1000", "--json")
+
+    partial = project.lift(*command, "--max-cost-usd", "0.05")
+
+    assert partial.returncode == 4, partial.stderr
+    assert len(model.calls) * 0.01002 <= 0.05
+    rows = json.loads(project.lift("show", "--json").stdout)["trials"]
+    assert Counter(row["status"] for row in rows) == {
+        "ok": len(model.calls),
+        "skipped": 20 - len(model.calls),
+    }
+    assert project.lift("compare").returncode == 3
+    stuck = project.lift(*command, "--max-cost-usd", "0.05")
+    assert stuck.returncode == 4
+
+    done = project.lift(*command, "--max-cost-usd", "1")
+
+    assert done.returncode == 0, done.stderr
+    assert len(model.calls) == 20
+
+
+def test_errored_trials_are_asked_again_by_the_next_run(project, serve):
+    broken = True
+
+    def script(body, attempt):
+        bad = broken and "person 4" in body["messages"][0]["content"]
+        return Says(status=400, text="odd") if bad else greets(body, attempt)
+
+    model = serve(script)
+    first = project.lift("--full")
+    assert first.returncode == 3
+    assert "only 90% of the with" in first.stderr
+    broken = False
+    before = len(model.calls)
+
+    done = project.lift("--full")
+
+    assert done.returncode == 0, done.stderr
+    assert len(model.calls) - before == 2
+
+
+def test_a_refusal_is_failed_and_graded(project, serve):
+    serve(lambda *_: Says("", stop_reason="refusal"))
+
+    done = project.lift("--quick", "--json")
+
+    assert done.returncode == 0
+    (everything,) = [r for r in json.loads(done.stdout)["categories"] if r["category"] == "all"]
+    assert (everything["base"], everything["other"]) == (0, 0)
+
+
+def test_under_faults_the_table_is_the_one_without(project, serve):
+    def faulty(body, attempt):
+        number = hash(body["messages"][0]["content"]) + len(body["system"])
+        faults = (Says(status=529), Says(reset=True), Says(status=500), Says(sent=0.5))
+        return greets(body, attempt) if attempt else faults[number % 4]
+
+    serve(faulty)
+    shaken = project.lift("--full", "--json", "--experiment", "shaken")
+    serve(greets)
+    calm = project.lift("--full", "--json", "--experiment", "calm")
+
+    assert shaken.returncode == calm.returncode == 0, shaken.stderr
+    assert json.loads(shaken.stdout)["categories"] == json.loads(calm.stdout)["categories"]
+    assert json.loads(shaken.stdout)["experiment"]["lost_usd"] > 0
+
+
+def test_a_dry_run_asks_and_writes_nothing(project, serve):
+    model = serve(greets)
+
+    done = project.lift("--full", "--dry-run", "--json")
+
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["calls"] == 20
+    assert model.calls == []
+    assert not (project.root / ".lift").exists()
+
+
+def test_an_expensive_run_needs_a_yes(project, serve):
+    model = serve(greets)
+    project.variables["LIFT_CONFIRM_ABOVE_USD"] = "0.01"
+
+    refused = project.lift("--full")
+
+    assert refused.returncode == 2
+    assert "add --yes" in refused.stderr
+    assert model.calls == []
+    assert project.lift("--full", "--yes").returncode == 0
+
+
+def test_the_comparison_can_be_held_against_a_largest_drop(project, serve):
+    serve(lambda body, attempt: greets({**body, "system": body["system"][:1]}, attempt))
+    project.lift("--quick")
+    assert project.lift("compare", "--max-drop", "0").returncode == 0
+    serve(lambda body, attempt: Says("goodbye()" if len(body["system"]) == 2 else "hello()"))
+    project.lift("--quick", "--again")
+
+    dropped = project.lift("compare", "--max-drop", "10%")
+
+    assert dropped.returncode == 1
+    assert "short (-1.00 from 1.00)" in dropped.stderr

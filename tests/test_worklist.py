@@ -1,0 +1,66 @@
+"""The order of trials: one prompt-cache write for each prefix."""
+
+from __future__ import annotations
+
+import asyncio
+
+from lift.schema import Trial
+from lift.worklist import Worklist
+
+
+def trial(item: str, condition: str = "with_skill") -> Trial:
+    return Trial(
+        experiment="e", dataset="d", item=item, category="c", condition=condition, model="m",
+        repeat=1, item_hash="i", condition_hash="h",
+    )  # fmt: skip
+
+
+def prefix(trial: Trial) -> str | None:
+    return "skill" if trial.condition == "with_skill" else None
+
+
+def test_others_of_a_prefix_wait_until_the_first_reply_begins():
+    async def scenario() -> None:
+        work = Worklist([trial("a"), trial("b"), trial("c", "without_skill")], prefix)
+        first = await work.take()
+        assert first is not None
+        assert (first.trial.item, first.warms) == ("a", True)
+        second = await work.take()
+        assert second is not None
+        assert second.trial.item == "c"
+        held = asyncio.create_task(work.take())
+        await asyncio.sleep(0)
+        assert not held.done()
+        await work.settle(first, warm=True)
+        third = await held
+        assert third is not None
+        assert (third.trial.item, third.warms) == ("b", False)
+        assert await work.take() is None
+
+    asyncio.run(scenario())
+
+
+def test_where_the_first_fails_the_next_one_writes_the_prefix():
+    async def scenario() -> None:
+        work = Worklist([trial("a"), trial("b")], prefix)
+        first = await work.take()
+        assert first is not None
+        await work.settle(first, warm=False)
+        second = await work.take()
+        assert second is not None
+        assert second.warms
+
+    asyncio.run(scenario())
+
+
+def test_closing_wakes_who_waits_and_returns_what_was_not_taken():
+    async def scenario() -> None:
+        work = Worklist([trial("a"), trial("b"), trial("c")], prefix)
+        await work.take()
+        waiting = asyncio.create_task(work.take())
+        await asyncio.sleep(0)
+        rest = await work.close()
+        assert await waiting is None
+        assert sorted(t.item for t in rest) == ["b", "c"]
+
+    asyncio.run(scenario())
