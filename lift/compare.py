@@ -21,6 +21,7 @@ from lift.frames import (
     DELTAS,
     ITEM,
     ITEMS,
+    JUDGED,
     MODEL,
     OTHER,
     PLANNED,
@@ -74,7 +75,7 @@ def trial_scores(scores: pd.DataFrame) -> pd.DataFrame:
     Evaluators that did not score a trial stay out of its mean; a trial that none scored is left
     out.
     """
-    scored = scores.dropna(subset=[VALUE])
+    scored = scores[~scores[JUDGED]].dropna(subset=[VALUE])
     weighted = scored.assign(**{SCORE: scored[VALUE] * scored[WEIGHT]})
     sums = weighted.groupby(TRIAL, as_index=False, observed=True)[[SCORE, WEIGHT]].sum()
     return shape(sums.assign(**{SCORE: sums[SCORE] / sums[WEIGHT]}), TRIAL_SCORES)

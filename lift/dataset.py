@@ -16,7 +16,7 @@ from typing import Annotated, Any, cast
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from lift.errors import DatasetError
-from lift.evaluators import Check, Evaluator, Rubric
+from lift.evaluators import Check, Evaluator, Judge, Rubric
 from lift.schema import Many, Noun, Slug, Text, digest
 
 SYSTEM = (
@@ -40,6 +40,13 @@ class Item(Noun):
     tags: Many[Slug] = ()
     quick: bool = False
     """Whether `lift --quick` asks it."""
+
+    @property
+    def judge(self) -> Judge | None:
+        """Who judges the item; None where it has no criteria."""
+        if not self.judge_criteria.strip():
+            return None
+        return Judge(criteria=self.judge_criteria, ground_truth=self.ground_truth)
 
     @model_validator(mode="after")
     def _has_checks(self) -> Item:
@@ -69,6 +76,8 @@ class Dataset(Noun):
     """Name of the skill the items are about."""
     items: Annotated[Many[Item], Field(min_length=1)]
     description: str = ""
+    judge: bool = False
+    """Whether a judge is asked beside the checks, unless --judge or --no-judge says otherwise."""
     system: Text = SYSTEM
     """First block of the system prompt, the same under every condition."""
 

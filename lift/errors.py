@@ -108,9 +108,18 @@ class Incomplete(CouldNotRun):
 
 
 class CeilingReached(LiftError):
-    """The cost ceiling stopped the run; what was answered is recorded."""
+    """The cost ceiling stopped the run; what was answered is recorded.
+
+    Args:
+        what: what happened.
+        lost_usd: what earlier tries of the call, which broke off, may have cost at worst.
+    """
 
     exit_code = 4
+
+    def __init__(self, what: str, *, lost_usd: float = 0.0, where: str = "", fix: str = "") -> None:
+        super().__init__(what, where=where, fix=fix)
+        self.lost_usd = lost_usd
 
 
 class Interrupted(LiftError):

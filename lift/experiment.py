@@ -21,7 +21,7 @@ from lift.errors import CouldNotRun, Interrupted, LiftError, SettingError
 from lift.journal import Journal
 from lift.plan import Estimate, Plan
 from lift.pricing import Price, price_of
-from lift.runner import Run, Watcher, score_stored
+from lift.runner import Asking, Job, Run, Watcher, score_stored
 from lift.schema import SETTLED, Status, Trial
 from lift.settings import Config, credential
 
@@ -136,7 +136,8 @@ def _backend(config: Config, prepared: Prepared) -> Backend:
     if prepared.plan.backend == "demo":
         folder = config.path("datasets_dir")
         names = [dataset.name for dataset in prepared.plan.datasets]
-        return demo.Demo({name: demo.load(folder, name) for name in names}, clock=clock)
+        canned = {k: v for name in names for k, v in demo.load(folder, name).items()}
+        return demo.Demo(canned, clock=clock)
     from lift.backends.messages import Messages
 
     known = credential(config)
@@ -155,24 +156,31 @@ async def _perform(config: Config, prepared: Prepared, journal: Journal, watcher
     spent, lost = journal.spent_usd(prepared.plan.experiment)
     backend = _backend(config, prepared)
     run = Run(
-        prepared.plan,
         backend=backend,
-        journal=journal,
         budget=Budget(config.settings.max_cost_usd, spent_usd=spent, lost_usd=lost),
-        prices=prepared.prices,
-        watcher=watcher,
         clock=clock,
     )
+    jobs = [
+        Asking(
+            trial=trial,
+            plan=prepared.plan,
+            prices=prepared.prices,
+            journal=journal,
+            watcher=watcher,
+            after=lambda _trial, _evidence: (),
+        )
+        for trial in prepared.left
+    ]
     try:
-        await _interruptible(run, prepared.left, workers=config.settings.concurrency)
+        await _interruptible(run, jobs, workers=config.settings.concurrency)
     finally:
         await backend.close()
 
 
-async def _interruptible(run: Run, trials: Sequence[Trial], *, workers: int) -> None:
+async def _interruptible(run: Run, jobs: Sequence[Job], *, workers: int) -> None:
     """Run; the first SIGINT or SIGTERM lets calls in flight finish, the second does not."""
     loop = asyncio.get_running_loop()
-    work = asyncio.ensure_future(run.all(trials, workers=workers))
+    work = asyncio.ensure_future(run.all(jobs, workers=workers))
     received: list[signal.Signals] = []
     stopping: list[asyncio.Task[None]] = []
 

@@ -25,6 +25,7 @@ EVALUATOR = "evaluator"
 VALUE = "value"
 PASSED = "passed"
 WEIGHT = "weight"
+JUDGED = "judged"
 SCORE = "score"
 BASE = "base"
 OTHER = "other"
@@ -57,7 +58,8 @@ TRIALS: Columns = {
     OUTPUT_TOKENS: "int64",
 }
 
-# One row per (trial, evaluator) of the latest attempt; value is 0 to 1, NaN is not scored.
+# One row per (trial, evaluator) of the latest attempt; value is 0 to 1, NaN is not scored. A
+# judge's value is the mean of its votes.
 SCORES: Columns = {
     DATASET: "str",
     ITEM: "str",
@@ -68,6 +70,7 @@ SCORES: Columns = {
     EVALUATOR: "str",
     VALUE: "float64",
     WEIGHT: "float64",
+    JUDGED: "bool",
 }
 
 # One row per scored trial: the weighted mean of its evaluators, 0 to 1.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from lift.errors import ExperimentError, JournalError
 from lift.plan import Plan
-from lift.schema import Evidence, Score, Status, Trial, digest
+from lift.schema import Condition, Evidence, Score, Status, Trial, Vote, digest
 
 PLANNED = "planned"
 """What a trial's status reads while it has not been asked."""
@@ -96,6 +96,33 @@ MIGRATIONS = (
         FROM trials LEFT JOIN attempts ON attempts.trial = trials.id
             AND attempts.attempt = (SELECT max(attempt) FROM attempts WHERE trial = trials.id);
     """,
+    """
+    CREATE TABLE votes (                    -- each judgement of a trial by a model
+        trial       INTEGER NOT NULL,
+        attempt     INTEGER NOT NULL,
+        evaluator   TEXT NOT NULL,          -- the judge's name
+        number      INTEGER NOT NULL,
+        value       REAL,                   -- NULL: not cast, asked for again
+        why         TEXT NOT NULL,
+        model       TEXT NOT NULL,          -- as the server names it
+        prompt_hash TEXT NOT NULL,
+        started_ms  INTEGER NOT NULL,
+        ended_ms    INTEGER NOT NULL,
+        cost_usd    REAL NOT NULL,          -- of every try
+        lost_usd    REAL NOT NULL,
+        evidence    BLOB NOT NULL,          -- compressed JSON, of the judge's call
+        PRIMARY KEY (trial, attempt, evaluator, number),
+        FOREIGN KEY (trial, attempt) REFERENCES attempts (trial, attempt) ON DELETE CASCADE
+    ) WITHOUT ROWID;
+    CREATE TABLE sent (                     -- what a server said it took
+        destination TEXT NOT NULL,          -- address and project
+        trial       INTEGER NOT NULL,
+        attempt     INTEGER NOT NULL,
+        part        TEXT NOT NULL,          -- answer, scores, or judge/number
+        sent_ms     INTEGER NOT NULL,
+        PRIMARY KEY (destination, trial, attempt, part)
+    ) WITHOUT ROWID;
+    """,
 )
 """Scripts that bring a journal from one version (its PRAGMA user_version) to the next."""
 
@@ -119,14 +146,35 @@ class Experiment(NamedTuple):
 
 
 class Record(NamedTuple):
-    """One trial in full."""
+    """One trial in full, as its latest attempt ended."""
 
     trial: Trial
     status: str
-    prompt: str
+    condition: Condition
+    item: dict[str, Any]
+    """The item's content, as Item.model_dump(mode="json") gives it."""
     system: str
+    """First block of the system prompt."""
     evidence: Evidence | None
+    """None where it has not been asked yet."""
     scores: tuple[Score, ...]
+    """Of the checks."""
+    votes: tuple[Vote, ...]
+    """Of the judges, in order of their numbers."""
+
+
+class Parcel(NamedTuple):
+    """One trial with what a server has not taken of it."""
+
+    record: Record
+    parts: frozenset[str]
+    """`answer` (its trace), `scores` (of its checks), and `judge/NUMBER` for each vote cast (the
+    vote's trace and score)."""
+
+
+def _parts(record: Record) -> list[str]:
+    votes = [f"{vote.evaluator}/{vote.number}" for vote in record.votes if vote.value is not None]
+    return ["answer", *(["scores"] if record.scores else []), *votes]
 
 
 class Journal:
@@ -202,6 +250,34 @@ class Journal:
                 self._record(trial, evidence, scores)
             raise
 
+    def record_vote(self, trial: Trial, vote: Vote) -> None:
+        """Write down one vote of a judge, in a transaction of its own.
+
+        A vote that is cast again adds its cost to that of the tries before.
+
+        Raises:
+            JournalError: it cannot be written; nothing of it is.
+        """
+        with self._explained(), self._transaction():
+            row = self._trial_id(trial)
+            evidence = vote.evidence
+            self._db.execute(
+                """
+                INSERT INTO votes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET value = excluded.value, why = excluded.why,
+                    model = excluded.model, prompt_hash = excluded.prompt_hash,
+                    started_ms = excluded.started_ms, ended_ms = excluded.ended_ms,
+                    cost_usd = cost_usd + excluded.cost_usd,
+                    lost_usd = lost_usd + excluded.lost_usd, evidence = excluded.evidence
+                """,
+                (
+                    row, trial.attempt, vote.evaluator, vote.number, vote.value, vote.why,
+                    evidence.reply.model if evidence.reply else "", vote.prompt_hash,
+                    evidence.started_ms, evidence.ended_ms, evidence.cost_usd, evidence.lost_usd,
+                    _packed(evidence.model_dump_json()),
+                ),
+            )  # fmt: skip
+
     # ---- reading
 
     def experiments(self) -> list[Experiment]:
@@ -247,7 +323,9 @@ class Journal:
             row = self._db.execute(
                 """
                 SELECT coalesce(sum(cost_usd), 0.0), coalesce(sum(lost_usd), 0.0)
-                FROM attempts JOIN trials ON trials.id = attempts.trial WHERE experiment = ?
+                FROM (SELECT trial, cost_usd, lost_usd FROM attempts
+                      UNION ALL SELECT trial, cost_usd, lost_usd FROM votes) AS calls
+                    JOIN trials ON trials.id = calls.trial WHERE experiment = ?
                 """,
                 (experiment,),
             ).fetchone()
@@ -276,10 +354,15 @@ class Journal:
         with self._explained():
             rows = self._db.execute(
                 """
-                SELECT dataset, item, category, condition, model, repeat, evaluator, value, weight
-                FROM latest JOIN scores
-                    ON scores.trial = latest.id AND scores.attempt = latest.attempt
-                WHERE experiment = ? ORDER BY latest.id, evaluator
+                SELECT dataset, item, category, condition, model, repeat, evaluator, value, weight,
+                    judged
+                FROM latest JOIN (
+                    SELECT trial, attempt, evaluator, value, weight, 0 AS judged FROM scores
+                    UNION ALL
+                    SELECT trial, attempt, evaluator, avg(value), 1.0, 1 FROM votes
+                    GROUP BY trial, attempt, evaluator
+                ) AS every ON every.trial = latest.id AND every.attempt = latest.attempt
+                WHERE experiment = ? ORDER BY latest.id, judged, evaluator
                 """,
                 (experiment,),
             )
@@ -295,13 +378,41 @@ class Journal:
         with self._explained():
             rows = self._db.execute(
                 """
-                SELECT latest.*, items.content FROM latest JOIN items ON hash = item_hash
+                SELECT latest.*, items.content, conditions.content AS condition_content
+                FROM latest JOIN items ON items.hash = item_hash
+                    JOIN conditions ON conditions.hash = condition_hash
                 WHERE experiment = :experiment AND (:item IS NULL OR item = :item)
                 ORDER BY dataset, item, model, repeat, latest.id
                 """,
                 {"experiment": experiment, "item": item},
             ).fetchall()
             return [self._read(row) for row in rows]
+
+    def answered(self, experiment: str) -> list[tuple[Trial, Evidence]]:
+        """Answered trials with their evidence, in the order they were planned."""
+        with self._explained():
+            rows = self._db.execute(
+                "SELECT * FROM latest WHERE experiment = ? AND status IN ('ok', 'failed')"
+                " ORDER BY id",
+                (experiment,),
+            ).fetchall()
+            return [(_trial(row), _evidence(row)) for row in rows]
+
+    def votes_cast(self, experiment: str) -> dict[str, set[int]]:
+        """Key of a trial, with its latest attempt, → numbers of the votes that have a value."""
+        with self._explained():
+            rows = self._db.execute(
+                """
+                SELECT latest.*, votes.number FROM latest JOIN votes
+                    ON votes.trial = latest.id AND votes.attempt = latest.attempt
+                WHERE experiment = ? AND votes.value NOTNULL
+                """,
+                (experiment,),
+            ).fetchall()
+        cast: dict[str, set[int]] = {}
+        for row in rows:
+            cast.setdefault(_trial(row).key, set()).add(row["number"])
+        return cast
 
     def unscored(self, experiment: str) -> list[tuple[Trial, Evidence]]:
         """Answered trials that have no score."""
@@ -315,6 +426,62 @@ class Journal:
                 (experiment,),
             ).fetchall()
             return [(_trial(row), _evidence(row)) for row in rows]
+
+    # ---- the outbox
+
+    def unsent(self, experiment: str, destination: str) -> list[Parcel]:
+        """What a server has not taken yet: every ended attempt with parts that are unsent.
+
+        Args:
+            experiment: its name.
+            destination: address and project, as given to `mark_sent`.
+
+        Returns:
+            In the order the trials were planned, latest attempts only.
+        """
+        with self._explained():
+            taken = self._db.execute(
+                "SELECT trial, attempt, part FROM sent WHERE destination = ?", (destination,)
+            )
+            sent = {(trial, attempt, part) for trial, attempt, part in taken}
+            rows = self._db.execute(
+                """
+                SELECT latest.*, items.content, conditions.content AS condition_content
+                FROM latest JOIN items ON items.hash = item_hash
+                    JOIN conditions ON conditions.hash = condition_hash
+                WHERE experiment = ? AND status NOTNULL AND status != 'skipped'
+                ORDER BY latest.id
+                """,
+                (experiment,),
+            ).fetchall()
+            parcels = []
+            for row in rows:
+                record = self._read(row)
+                parts = {
+                    part
+                    for part in _parts(record)
+                    if (row["id"], record.trial.attempt, part) not in sent
+                }
+                if parts:
+                    parcels.append(Parcel(record, frozenset(parts)))
+            return parcels
+
+    def mark_sent(
+        self, destination: str, sent: Sequence[tuple[Trial, str]], *, now_ms: int
+    ) -> None:
+        """Write down that a server took these parts, in one transaction.
+
+        Args:
+            destination: address and project.
+            sent: trial, with its attempt, and part.
+            now_ms: Unix time in milliseconds.
+        """
+        with self._explained(), self._transaction():
+            rows = [
+                (destination, self._trial_id(trial), trial.attempt, part, now_ms)
+                for trial, part in sent
+            ]
+            self._db.executemany("INSERT OR REPLACE INTO sent VALUES (?, ?, ?, ?, ?)", rows)
 
     # ---- inside
 
@@ -461,13 +628,19 @@ class Journal:
         )  # fmt: skip
 
     def _record(self, trial: Trial, evidence: Evidence, scores: Sequence[Score]) -> None:
-        first = trial.model_copy(update={"attempt": 1})
         with self._transaction():
-            (row,) = self._db.execute("SELECT id FROM trials WHERE key = ?", (first.key,))
+            row = self._trial_id(trial)
             self._db.execute(
-                "INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                """
+                INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET status = excluded.status, why = excluded.why,
+                    started_ms = excluded.started_ms, ended_ms = excluded.ended_ms,
+                    cost_usd = excluded.cost_usd, lost_usd = excluded.lost_usd,
+                    input_tokens = excluded.input_tokens,
+                    output_tokens = excluded.output_tokens, evidence = excluded.evidence
+                """,
                 (
-                    row["id"],
+                    row,
                     trial.attempt,
                     evidence.status,
                     evidence.why,
@@ -483,11 +656,16 @@ class Journal:
             self._db.executemany(
                 "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (row["id"], trial.attempt, s.evaluator, s.value, s.passed, s.weight, s.why,
+                    (row, trial.attempt, s.evaluator, s.value, s.passed, s.weight, s.why,
                      s.error)
                     for s in scores
                 ],
             )  # fmt: skip
+
+    def _trial_id(self, trial: Trial) -> int:
+        first = trial.model_copy(update={"attempt": 1})
+        (row,) = self._db.execute("SELECT id FROM trials WHERE key = ?", (first.key,))
+        return int(row["id"])
 
     def _experiment(self, row: Mapping[str, Any]) -> Experiment:
         cost, lost = self.spent_usd(row["name"])
@@ -512,10 +690,12 @@ class Journal:
         return Record(
             trial=_trial(row),
             status=row["status"] or PLANNED,
-            prompt=content["item"]["prompt"],
+            condition=Condition.model_validate_json(row["condition_content"]),
+            item=content["item"],
             system=content["system"],
             evidence=_evidence(row) if row["evidence"] else None,
             scores=self._scores(row["id"], row["attempt"]),
+            votes=self._votes(row["id"], row["attempt"]),
         )
 
     def _scores(self, trial_id: int, attempt: int | None) -> tuple[Score, ...]:
@@ -525,6 +705,14 @@ class Journal:
             (trial_id, attempt),
         )
         return tuple(Score.model_validate(dict(row)) for row in rows)
+
+    def _votes(self, trial_id: int, attempt: int | None) -> tuple[Vote, ...]:
+        rows = self._db.execute(
+            "SELECT evaluator, number, value, why, prompt_hash, evidence FROM votes"
+            " WHERE trial = ? AND attempt = ? ORDER BY evaluator, number",
+            (trial_id, attempt),
+        )
+        return tuple(Vote(**{**dict(row), "evidence": _evidence(row)}) for row in rows)
 
 
 def _make_private(path: Path) -> None:

@@ -56,6 +56,10 @@ class Plan:
         """Whether a trial, whatever its attempt, is of this plan."""
         return (trial.dataset, trial.item) in self._asked
 
+    def dataset(self, trial: Trial) -> Dataset:
+        """The dataset a trial's item is in."""
+        return self._asked[trial.dataset, trial.item][0]
+
     def item(self, trial: Trial) -> Item:
         """The item a trial asks."""
         return self._asked[trial.dataset, trial.item][1]
@@ -77,15 +81,17 @@ class Plan:
             model=condition.model,
             system=system,
             cached_blocks=shared if long_enough else 0,
-            prompt=item.prompt,
+            content=(item.prompt,),
             max_tokens=condition.max_tokens,
             effort=condition.effort,
         )
 
     def _shown(self, condition: Condition) -> tuple[str, ...]:
-        if condition.skill_hash is None:
-            return ()
-        return (f'<skill name="{self.skill.name}">\n{self.skill.body.strip()}\n</skill>',)
+        return () if condition.skill_hash is None else (self._block,)
+
+    @cached_property
+    def _block(self) -> str:
+        return f'<skill name="{self.skill.name}">\n{self.skill.body.strip()}\n</skill>'
 
     @cached_property
     def _asked(self) -> Mapping[tuple[str, str], tuple[Dataset, Item]]:
@@ -198,7 +204,7 @@ def estimate(
 
 def _expected_input(request: Request, *, first: bool) -> Usage:
     shared = sum(map(estimated_tokens, request.system[: request.cached_blocks]))
-    rest = sum(map(estimated_tokens, (*request.system[request.cached_blocks :], request.prompt)))
+    rest = sum(map(estimated_tokens, (*request.system[request.cached_blocks :], *request.content)))
     return Usage(
         input_tokens=rest,
         cache_write_5m_tokens=shared if first else 0,

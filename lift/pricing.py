@@ -131,7 +131,7 @@ def estimated_tokens(text: str) -> int:
 
 def request_bytes(request: Request) -> int:
     """UTF-8 length of all that a request sends as prompt."""
-    return sum(len(part.encode()) for part in (*request.system, request.prompt))
+    return sum(len(part.encode()) for part in (*request.system, *request.content))
 
 
 def _rates(price: Price, prompt_tokens: int) -> tuple[float, float]:

@@ -99,7 +99,7 @@ def canned_only(
     folder = config.path("datasets_dir")
     wanted, kept = 0, []
     for dataset in datasets:
-        canned = demo.load(folder, dataset.name)
+        canned = {label.item for label in demo.load(folder, dataset.name)}
         asked = [item for item in dataset.items if selection.takes(item)]
         items = tuple(item for item in asked if item.id in canned)
         wanted += len(asked)

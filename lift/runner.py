@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from lift.backends import Backend
@@ -12,7 +14,7 @@ from lift.errors import BackendError, CeilingReached, LiftError
 from lift.journal import Journal
 from lift.plan import Plan
 from lift.pricing import Price
-from lift.schema import SETTLED, Evidence, Request, Score, Status, Trial
+from lift.schema import SETTLED, Evidence, Label, Request, Score, Status, Trial
 from lift.worklist import Task, Worklist
 
 
@@ -21,6 +23,24 @@ class Watcher(Protocol):
 
     def ended(self, trial: Trial, evidence: Evidence) -> None:
         """A trial ended and is on disk."""
+        ...
+
+
+class Job(Protocol):
+    """One call to the model, and what happens with its evidence."""
+
+    @property
+    def request(self) -> Request:
+        """What is sent."""
+        ...
+
+    @property
+    def label(self) -> Label:
+        """Names what is asked."""
+        ...
+
+    def finish(self, evidence: Evidence) -> Sequence[Job]:
+        """Put the evidence on disk; returns the jobs that follow from it."""
         ...
 
 
@@ -38,113 +58,126 @@ def score_stored(plan: Plan, journal: Journal) -> None:
             journal.record(trial, evidence, checked(plan, trial, evidence))
 
 
-class Run:
-    """One run of a plan's trials.
+@dataclass(frozen=True)
+class Asking:
+    """The job of a trial.
 
     Args:
-        plan: what is asked.
-        backend: who answers.
-        journal: where every outcome goes before anything else happens with it.
-        budget: the ceiling.
+        trial: what is asked.
+        plan: the trial's.
         prices: model → price.
-        watcher: told of every outcome.
+        journal: where the outcome goes.
+        watcher: told of the outcome.
+        after: the jobs that follow from an answer.
+    """
+
+    trial: Trial
+    plan: Plan
+    prices: Mapping[str, Price]
+    journal: Journal
+    watcher: Watcher
+    after: Callable[[Trial, Evidence], Sequence[Job]]
+
+    @cached_property
+    def request(self) -> Request:
+        """What the trial sends."""
+        cacheable = self.prices[self.trial.model].cacheable_tokens
+        return self.plan.request(self.trial, cacheable_tokens=cacheable)
+
+    @property
+    def label(self) -> Label:
+        """Names the trial."""
+        return self.trial.label
+
+    def finish(self, evidence: Evidence) -> Sequence[Job]:
+        """Record the evidence with what the checks say of it, in one transaction."""
+        scores: list[Score] = []
+        try:
+            scores = checked(self.plan, self.trial, evidence)
+        finally:  # whatever an evaluator does, the answer is paid for
+            self.journal.record(self.trial, evidence, scores)
+        self.watcher.ended(self.trial, evidence)
+        return self.after(self.trial, evidence) if evidence.status in SETTLED else ()
+
+
+class Run:
+    """Does jobs, some at once.
+
+    Args:
+        backend: who answers.
+        budget: the ceiling.
         clock: the time, in milliseconds.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        *,
-        backend: Backend,
-        journal: Journal,
-        budget: Budget,
-        prices: Mapping[str, Price],
-        watcher: Watcher,
-        clock: Callable[[], int],
-    ) -> None:
-        self.plan = plan
+    def __init__(self, *, backend: Backend, budget: Budget, clock: Callable[[], int]) -> None:
         self.backend = backend
-        self.journal = journal
         self.budget = budget
-        self.prices = prices
-        self.watcher = watcher
         self.clock = clock
         self._stopped: LiftError | None = None
-        self._rest: list[Trial] = []
+        self._rest: list[Job] = []
 
-    async def all(self, trials: Sequence[Trial], *, workers: int) -> None:
-        """Ask every trial, and record how each ended.
+    async def all(self, jobs: Sequence[Job], *, workers: int) -> None:
+        """Do every job, and those that follow from it.
 
         Raises:
-            CeilingReached: some trials did not fit; they are recorded as skipped.
+            CeilingReached: some jobs did not fit; they are finished as skipped.
             CouldNotRun: key, model, server or journal failed; what was answered is recorded.
             Interrupted: `stop` was called with it.
         """
-        self.work = Worklist(trials, lambda trial: self._request(trial).prefix)
+        self.work = Worklist(jobs, lambda job: job.request.prefix)
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(workers, len(trials))):
+            for _ in range(workers):
                 group.create_task(self._worker())
         if isinstance(self._stopped, CeilingReached):
-            self._skip(self._rest)
+            for job in self._rest:
+                job.finish(self._unanswered(Status.SKIPPED, "the ceiling came first"))
         if self._stopped:
             raise self._stopped
 
     async def stop(self, reason: LiftError) -> None:
-        """Take no more trials; calls in flight go on. The first reason counts."""
+        """Do no more jobs; calls in flight go on. The first reason counts."""
         self._stopped = self._stopped or reason
         self._rest += await self.work.close()
 
     async def _worker(self) -> None:
         while task := await self.work.take():
+            more: Sequence[Job] = ()
             try:
-                await self._one(task)
+                more = task.job.finish(await self._answered(task))
             except LiftError as stopped:
                 await self.stop(stopped)
             finally:
-                await self.work.settle(task, warm=False)
+                await self.work.done(task, more=more)
 
-    async def _one(self, task: Task) -> None:
-        trial = task.trial
+    async def _answered(self, task: Task[Job]) -> Evidence:
         started = self.clock()
         try:
-            evidence = await self._answer(task)
+            return await self._answer(task)
         except BackendError as failed:
-            evidence = self._unanswered(Status.ERRORED, failed.what, failed.lost_usd, started)
+            return self._unanswered(Status.ERRORED, failed.what, failed.lost_usd, started)
         except CeilingReached as reached:
-            evidence = self._unanswered(Status.SKIPPED, reached.what, 0.0, started)
             await self.stop(reached)
-        scores: list[Score] = []
-        try:
-            scores = checked(self.plan, trial, evidence)
-        finally:  # whatever an evaluator does, the answer is paid for
-            self.journal.record(trial, evidence, scores)
-        self.watcher.ended(trial, evidence)
+            # a call that broke off before the ceiling was an attempt, and may have cost
+            status = Status.ERRORED if reached.lost_usd else Status.SKIPPED
+            return self._unanswered(status, reached.what, reached.lost_usd, started)
 
-    async def _answer(self, task: Task) -> Evidence:
-        request = self._request(task.trial)
+    async def _answer(self, task: Task[Job]) -> Evidence:
+        request, label = task.job.request, task.job.label
         if not task.warms:
-            return await self.backend.answer(task.trial, request, meter=self.budget)
-        settling: list[asyncio.Task[None]] = []
+            return await self.backend.answer(request, label=label, meter=self.budget)
+        releasing: list[asyncio.Task[None]] = []
 
         def began() -> None:
-            if not settling:
-                settling.append(asyncio.create_task(self.work.settle(task, warm=True)))
+            if not releasing:
+                releasing.append(asyncio.create_task(self.work.began(task)))
 
-        evidence = await self.backend.answer(task.trial, request, meter=self.budget, began=began)
-        await asyncio.gather(*settling)
+        evidence = await self.backend.answer(request, label=label, meter=self.budget, began=began)
+        await asyncio.gather(*releasing)
         return evidence
 
-    def _request(self, trial: Trial) -> Request:
-        cacheable = self.prices[trial.model].cacheable_tokens
-        return self.plan.request(trial, cacheable_tokens=cacheable)
-
-    def _unanswered(self, status: Status, why: str, lost_usd: float, started: int) -> Evidence:
-        return Evidence(
-            status=status, why=why, lost_usd=lost_usd, started_ms=started, ended_ms=self.clock()
-        )
-
-    def _skip(self, trials: Sequence[Trial]) -> None:
-        for trial in trials:
-            evidence = self._unanswered(Status.SKIPPED, "the ceiling", 0.0, self.clock())
-            self.journal.record(trial, evidence, [])
-            self.watcher.ended(trial, evidence)
+    def _unanswered(
+        self, status: Status, why: str, lost_usd: float = 0.0, started_ms: int | None = None
+    ) -> Evidence:
+        now = self.clock()
+        started = now if started_ms is None else started_ms
+        return Evidence(status=status, why=why, lost_usd=lost_usd, started_ms=started, ended_ms=now)

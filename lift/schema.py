@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -107,10 +107,25 @@ class Trial(Noun):
         return f"{self.dataset}/{self.item} {self.condition} r{self.repeat}"
 
     @property
+    def label(self) -> Label:
+        """Names the trial's call to the model."""
+        return Label(self.dataset, self.item, self.condition, self.repeat)
+
+    @property
     def key(self) -> str:
         """What ids are derived from: every part that tells this trial from any other."""
         parts = (self.experiment, self.dataset, self.item, self.condition, self.model)
         return json.dumps([*parts, self.repeat, self.attempt], ensure_ascii=False)
+
+
+class Label(NamedTuple):
+    """Names what is asked, in words of the project: canned replies are found by it."""
+
+    dataset: str
+    item: str
+    condition: str = ""
+    repeat: int = 1
+    part: str = "answer"
 
 
 class Request(Noun):
@@ -121,9 +136,12 @@ class Request(Noun):
     """System blocks in order."""
     cached_blocks: int = 0
     """How many leading system blocks many requests share: the prompt-cache prefix; 0 for none."""
-    prompt: str
+    content: tuple[str, ...]
+    """Blocks of the user's message, in order."""
     max_tokens: int
     effort: str | None = None
+    output_schema: dict[str, Any] | None = None
+    """JSON schema that the reply must follow; None for free text."""
 
     @property
     def prefix(self) -> str | None:
@@ -194,6 +212,23 @@ class Evidence(Noun):
         return self.reply.text if self.reply else ""
 
 
+class Vote(Noun):
+    """One judgement of one trial by a model."""
+
+    evaluator: Slug
+    """Name of the judge."""
+    number: Annotated[int, Field(ge=1)]
+    """1 for the first of the judge's votes."""
+    evidence: Evidence
+    """Of the judge's call: its reply, cost and times."""
+    value: Unit | None
+    """None where the call was not answered, or the answer could not be read."""
+    why: str
+    """The judge's rationale; what broke where the value is None."""
+    prompt_hash: str
+    """Identifies the judge's instructions, criteria and scale."""
+
+
 class Score(Noun):
     """One evaluator's verdict on one trial."""
 
@@ -207,3 +242,5 @@ class Score(Noun):
     """Share of the trial's score, relative to its other evaluators."""
     error: str | None = None
     """What broke in the evaluator itself, where something did."""
+    judged: bool = False
+    """True where a model judged: it stands beside the trial's score, never in it."""

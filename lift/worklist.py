@@ -1,87 +1,104 @@
-"""In which order trials are asked: nobody reads a prompt-cache entry before it is written."""
+"""In which order calls are made: nobody reads a prompt-cache entry before it is written."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from lift.schema import Trial
+Job = TypeVar("Job")
 
 
-class Task(NamedTuple):
-    """A trial to ask now."""
+@dataclass(frozen=True)
+class Task(Generic[Job]):
+    """A job to do now."""
 
-    trial: Trial
+    job: Job
     prefix: str | None
     """Its prompt-cache prefix; None where it has none."""
     warms: bool
     """Whether it is the one that writes the prefix: others wait until its reply begins."""
 
 
-class Worklist:
-    """Hands out trials; of each prefix one at first, the others once its reply has begun.
+class Worklist(Generic[Job]):
+    """Hands out jobs; of each prefix one at first, the others once its reply has begun.
 
-    Trials of other prefixes, and those without one, go on meanwhile.
+    Jobs of other prefixes, and those without one, go on meanwhile. A job may bring others:
+    nobody is sent home while one is being done.
 
     Args:
-        trials: in the order they are wanted.
-        prefix: names a trial's prompt-cache prefix; None where it has none.
+        jobs: in the order they are wanted.
+        prefix: names a job's prompt-cache prefix; None where it has none.
     """
 
-    def __init__(self, trials: Iterable[Trial], prefix: Callable[[Trial], str | None]) -> None:
-        self._ready = deque(trials)
+    def __init__(self, jobs: Iterable[Job], prefix: Callable[[Job], str | None]) -> None:
+        self._ready = deque(jobs)
         self._prefix = prefix
-        self._held: dict[str, deque[Trial]] = {}
+        self._held: dict[str, deque[Job]] = {}
         self._warm: set[str] = set()
+        self._in_hand = 0
         self._closed = False
         self._changed = asyncio.Condition()
 
-    async def take(self) -> Task | None:
-        """The next trial, once there is one; None when there are no more."""
+    async def take(self) -> Task[Job] | None:
+        """The next job, once there is one; None when there are no more."""
         async with self._changed:
             while not self._closed:
                 if task := self._next():
+                    self._in_hand += 1
                     return task
-                if not any(self._held.values()):
-                    return None
+                if not self._in_hand:
+                    break
                 await self._changed.wait()
         return None
 
-    async def settle(self, task: Task, *, warm: bool) -> None:
-        """A warming trial's reply began, or there will be none: let the others of its prefix go.
+    async def began(self, task: Task[Job]) -> None:
+        """The task's reply began, so its prefix can be read: let the others go."""
+        async with self._changed:
+            self._release(task, warm=True)
+
+    async def done(self, task: Task[Job], *, more: Iterable[Job] = ()) -> None:
+        """The task is over. Where its reply never began, the next of its prefix writes it.
 
         Args:
-            task: the one that was warming; settling it again changes nothing.
-            warm: whether the prefix can be read now; if not, the next one writes it.
+            task: as taken.
+            more: jobs that it brings; they come before those that wait.
         """
         async with self._changed:
-            if not task.warms or task.prefix not in self._held:
-                return
-            self._ready.extendleft(reversed(self._held.pop(task.prefix)))
-            if warm:
-                self._warm.add(task.prefix)
+            self._in_hand -= 1
+            self._release(task, warm=False)
+            if not self._closed:
+                self._ready.extendleft(reversed(list(more)))
             self._changed.notify_all()
 
-    async def close(self) -> list[Trial]:
-        """Hand out no more; returns the trials that were not taken."""
+    async def close(self) -> list[Job]:
+        """Hand out no more; returns the jobs that were not taken."""
         async with self._changed:
             self._closed = True
-            rest = [*self._ready, *(trial for held in self._held.values() for trial in held)]
+            rest = [*self._ready, *(job for held in self._held.values() for job in held)]
             self._ready.clear()
             self._held.clear()
             self._changed.notify_all()
             return rest
 
-    def _next(self) -> Task | None:
+    def _release(self, task: Task[Job], *, warm: bool) -> None:
+        if not task.warms or task.prefix not in self._held:
+            return
+        self._ready.extendleft(reversed(self._held.pop(task.prefix)))
+        if warm:
+            self._warm.add(task.prefix)
+        self._changed.notify_all()
+
+    def _next(self) -> Task[Job] | None:
         while self._ready:
-            trial = self._ready.popleft()
-            prefix = self._prefix(trial)
+            job = self._ready.popleft()
+            prefix = self._prefix(job)
             if prefix is None or prefix in self._warm:
-                return Task(trial, prefix, warms=False)
+                return Task(job, prefix, warms=False)
             if prefix not in self._held:
                 self._held[prefix] = deque()
-                return Task(trial, prefix, warms=True)
-            self._held[prefix].append(trial)
+                return Task(job, prefix, warms=True)
+            self._held[prefix].append(job)
         return None

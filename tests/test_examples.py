@@ -9,7 +9,7 @@ import pytest
 
 from lift.backends import demo
 from lift.dataset import Item, discover
-from lift.schema import Evidence, Reply, Status
+from lift.schema import Evidence, Label, Reply, Status
 from lift.skill import load
 
 ROOT = Path(__file__).parent.parent
@@ -57,13 +57,17 @@ def test_a_good_engineers_test_class_passes_its_own_rubric(item: Item):
 
 @pytest.mark.parametrize("item", QUICK, ids=lambda item: item.id)
 def test_every_quick_item_has_two_different_canned_replies_a_condition(item: Item):
-    assert set(CANNED[item.id]) == {"with_skill", "without_skill"}
-    assert all(len(set(replies)) == 2 for replies in CANNED[item.id].values())
+    for condition in ("with_skill", "without_skill"):
+        assert len(set(CANNED[Label("micro_tasks", item.id, condition)])) == 2
 
 
 def test_canned_replies_with_the_skill_are_better_and_not_perfect():
     values = {
-        condition: [value(item, text) for item in QUICK for text in CANNED[item.id][condition]]
+        condition: [
+            value(item, text)
+            for item in QUICK
+            for text in CANNED[Label("micro_tasks", item.id, condition)]
+        ]
         for condition in ("with_skill", "without_skill")
     }
 

@@ -62,7 +62,7 @@ def test_what_is_recorded_is_read_back(journal: Journal):
     assert record.trial == made.trials[0]
     assert record.evidence == answered("ünïcode 🎭")
     assert record.scores == (SCORE,)
-    assert record.prompt == "p"
+    assert record.item["prompt"] == "p"
     assert [other.status for other in rest] == ["planned"]
 
 

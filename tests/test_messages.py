@@ -14,19 +14,20 @@ from lift.backends.messages import Messages, parameters_of
 from lift.budget import Budget
 from lift.errors import BackendError, CouldNotRun, CredentialError, ModelUnavailable
 from lift.pricing import price_of, worst_case_usd
-from lift.schema import Evidence, Request, Status, Trial, Usage
+from lift.schema import Evidence, Label, Request, Status, Usage
 from lift.settings import Credential
 
 MODEL = "claude-sonnet-5-5"
 PRICE = price_of(MODEL)
 KEY = "sk-" + "fake-" + "1" * 6
 
-TRIAL = Trial(
-    experiment="e", dataset="d", item="i", category="c", condition="with_skill", model=MODEL,
-    repeat=1, item_hash="i", condition_hash="h",
-)  # fmt: skip
+LABEL = Label("d", "i")
 REQUEST = Request(
-    model=MODEL, system=("base", "<skill>s</skill>"), cached_blocks=2, prompt="p", max_tokens=100
+    model=MODEL,
+    system=("base", "<skill>s</skill>"),
+    cached_blocks=2,
+    content=("p",),
+    max_tokens=100,
 )
 
 
@@ -51,7 +52,9 @@ def ask(
         )
         meter = budget or Budget(100.0)
         try:
-            calls = [backend.answer(TRIAL, REQUEST, meter=meter, began=began) for _ in range(times)]
+            calls = [
+                backend.answer(REQUEST, label=LABEL, meter=meter, began=began) for _ in range(times)
+            ]
             return await asyncio.gather(*calls)
         finally:
             await backend.close()
@@ -204,7 +207,7 @@ def test_without_a_key_a_local_server_is_still_asked():
             clock=lambda: 0,
         )  # fmt: skip
         try:
-            return await backend.answer(TRIAL, REQUEST, meter=Budget(1.0))
+            return await backend.answer(REQUEST, label=LABEL, meter=Budget(1.0))
         finally:
             await backend.close()
 

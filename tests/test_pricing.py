@@ -78,7 +78,11 @@ def test_the_worst_case_is_above_any_real_bill(system: str, prompt: str, longest
     price = price_of(model)
     for cached in (0, 1):
         request = Request(
-            model=model, system=(system,), cached_blocks=cached, prompt=prompt, max_tokens=longest
+            model=model,
+            system=(system,),
+            cached_blocks=cached,
+            content=(prompt,),
+            max_tokens=longest,
         )
         real = request_bytes(request) // 3
         billed = Usage(

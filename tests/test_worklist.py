@@ -24,17 +24,20 @@ def test_others_of_a_prefix_wait_until_the_first_reply_begins():
         work = Worklist([trial("a"), trial("b"), trial("c", "without_skill")], prefix)
         first = await work.take()
         assert first is not None
-        assert (first.trial.item, first.warms) == ("a", True)
+        assert (first.job.item, first.warms) == ("a", True)
         second = await work.take()
         assert second is not None
-        assert second.trial.item == "c"
+        assert second.job.item == "c"
         held = asyncio.create_task(work.take())
         await asyncio.sleep(0)
         assert not held.done()
-        await work.settle(first, warm=True)
+        await work.began(first)
         third = await held
         assert third is not None
-        assert (third.trial.item, third.warms) == ("b", False)
+        assert (third.job.item, third.warms) == ("b", False)
+        await work.done(first)
+        await work.done(second)
+        await work.done(third)
         assert await work.take() is None
 
     asyncio.run(scenario())
@@ -45,7 +48,7 @@ def test_where_the_first_fails_the_next_one_writes_the_prefix():
         work = Worklist([trial("a"), trial("b")], prefix)
         first = await work.take()
         assert first is not None
-        await work.settle(first, warm=False)
+        await work.done(first)
         second = await work.take()
         assert second is not None
         assert second.warms
@@ -62,5 +65,25 @@ def test_closing_wakes_who_waits_and_returns_what_was_not_taken():
         rest = await work.close()
         assert await waiting is None
         assert sorted(t.item for t in rest) == ["b", "c"]
+
+    asyncio.run(scenario())
+
+
+def test_a_job_that_follows_goes_first_and_somebody_waits_for_it():
+    async def scenario() -> None:
+        work = Worklist([trial("a", "without_skill"), trial("b", "without_skill")], prefix)
+        first, second = await work.take(), await work.take()
+        assert first is not None
+        assert second is not None
+        idle = asyncio.create_task(work.take())
+        await asyncio.sleep(0)
+        assert not idle.done()
+        await work.done(first, more=[trial("vote", "without_skill")])
+        follow_up = await idle
+        assert follow_up is not None
+        assert follow_up.job.item == "vote"
+        await work.done(second)
+        await work.done(follow_up)
+        assert await work.take() is None
 
     asyncio.run(scenario())

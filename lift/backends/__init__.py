@@ -1,4 +1,4 @@
-"""What answers trials: the protocol, and one module per way of getting an answer.
+"""What answers: the protocol, and one module per way of getting an answer.
 
 A backend knows nothing of journals or scores. It answers one request at a time, asks the meter
 before each call that costs money, and raises BackendError where there is no answer.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from lift.schema import Evidence, Request, Trial
+from lift.schema import Evidence, Label, Request
 
 
 class Meter(Protocol):
@@ -29,7 +29,7 @@ class Meter(Protocol):
 
 
 class Backend(Protocol):
-    """Answers trials."""
+    """Answers requests."""
 
     @property
     def name(self) -> str:
@@ -38,17 +38,17 @@ class Backend(Protocol):
 
     async def answer(
         self,
-        trial: Trial,
         request: Request,
         *,
+        label: Label,
         meter: Meter,
         began: Callable[[], None] | None = None,
     ) -> Evidence:
-        """What the trial left behind: ok, or failed where the model answered badly.
+        """What the call left behind: ok, or failed where the model answered badly.
 
         Args:
-            trial: what is asked.
             request: what is sent.
+            label: names what is asked.
             meter: asked before each call.
             began: called once the reply has begun, so that its prompt-cache entry is readable;
                 None where nobody waits for that.

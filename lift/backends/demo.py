@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,47 +11,50 @@ import yaml
 
 from lift.backends import Meter
 from lift.errors import BackendError, DatasetError
-from lift.schema import Evidence, Reply, Request, Status, Trial
+from lift.schema import Evidence, Label, Reply, Request, Status
 
 NOTICE = "canned demo replies: they show the tool, and prove nothing about a skill"
 
-Replies = Mapping[str, Mapping[str, tuple[str, ...]]]
-"""Item id → condition → replies, one a repeat."""
+JUDGE = "judge"
+"""Key of an item's canned judgements, and the part of their labels."""
+
+Replies = Mapping[Label, Sequence[str]]
+"""What is asked, as its first repeat, → replies, one a repeat."""
 
 
 class Demo:
     """Answers from files; repeat N gets the N-th reply, and starts over after the last.
 
     Args:
-        replies: dataset name → its canned replies.
+        replies: what is asked → its canned replies.
         clock: the time, in milliseconds.
     """
 
     name = "demo"
 
-    def __init__(self, replies: Mapping[str, Replies], *, clock: Callable[[], int]) -> None:
+    def __init__(self, replies: Replies, *, clock: Callable[[], int]) -> None:
         self.replies = replies
         self.clock = clock
 
     async def answer(
         self,
-        trial: Trial,
         request: Request,
         *,
+        label: Label,
         meter: Meter,  # noqa: ARG002 - it costs nothing
         began: Callable[[], None] | None = None,
     ) -> Evidence:
-        """The canned reply of the trial's item, condition and repeat."""
+        """The canned reply of what is asked."""
         if began:
             began()
-        known = self.replies.get(trial.dataset, {}).get(trial.item, {}).get(trial.condition, ())
+        known = self.replies.get(label._replace(repeat=1), ())
         if not known:
-            raise BackendError(f"no canned reply for {trial.name}")
+            raise BackendError(f"no canned reply for {label.dataset}/{label.item}")
         now = self.clock()
         return Evidence(
             status=Status.OK,
             reply=Reply(
-                text=known[(trial.repeat - 1) % len(known)],
+                text=known[(label.repeat - 1) % len(known)],
                 stop_reason="end_turn",
                 model=f"demo ({request.model})",
             ),
@@ -63,7 +67,7 @@ class Demo:
         """Nothing is held open."""
 
 
-def load(folder: Path, dataset: str) -> Replies:
+def load(folder: Path, dataset: str) -> dict[Label, Sequence[str]]:
     """The canned replies of a dataset, from `demo/<dataset>.yaml` beside its module.
 
     Returns:
@@ -79,8 +83,9 @@ def load(folder: Path, dataset: str) -> Replies:
     try:
         content = yaml.load(path.read_text("utf-8"), Loader=loader)
         return {
-            item: {name: _texts(texts) for name, texts in conditions.items()}
+            label: replies
             for item, conditions in content.items()
+            for label, replies in _item(dataset, item, conditions).items()
         }
     except (yaml.YAMLError, AttributeError, TypeError, UnicodeDecodeError) as bad:
         raise DatasetError(
@@ -88,6 +93,16 @@ def load(folder: Path, dataset: str) -> Replies:
             where=str(path),
             fix="write item id, then condition, then a list of replies",
         ) from bad
+
+
+def _item(dataset: str, item: str, conditions: dict[str, Any]) -> dict[Label, Sequence[str]]:
+    replies: dict[Label, Sequence[str]] = {}
+    for name, given in conditions.pop(JUDGE, {}).items():
+        label = Label(dataset, item, name, part=JUDGE)
+        replies[label] = [json.dumps(dict(vote)) for vote in given]
+    for name, texts in conditions.items():
+        replies[Label(dataset, item, name)] = _texts(texts)
+    return replies
 
 
 def _texts(texts: Any) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import anthropic
@@ -13,9 +13,16 @@ from anthropic.types import Message
 
 from lift.backends import Meter
 from lift.backends.patience import Patience
-from lift.errors import BackendError, CouldNotRun, CredentialError, LiftError, ModelUnavailable
+from lift.errors import (
+    BackendError,
+    CeilingReached,
+    CouldNotRun,
+    CredentialError,
+    LiftError,
+    ModelUnavailable,
+)
 from lift.pricing import Price, cost_usd, worst_case_usd
-from lift.schema import Evidence, Reply, Request, Status, Trial, Usage
+from lift.schema import Evidence, Label, Reply, Request, Status, Usage
 from lift.settings import Credential, is_loopback
 
 if TYPE_CHECKING:
@@ -52,6 +59,8 @@ class Refused(NamedTuple):
     """Whether the server may have billed it."""
     pause_s: float | None = None
     """How long the server asks everyone to wait; None where it does not."""
+    sent: float = 0.0
+    """Monotonic time of the call."""
 
 
 class Messages:
@@ -86,50 +95,60 @@ class Messages:
 
     async def answer(
         self,
-        trial: Trial,
         request: Request,
         *,
+        label: Label,  # noqa: ARG002 - only canned replies are found by it
         meter: Meter,
         began: Callable[[], None] | None = None,
     ) -> Evidence:
         """The model's answer, asked again until the deadline where there is none."""
-        price = self.prices[trial.model]
-        worst_usd = worst_case_usd(request, price)
+        worst_usd = worst_case_usd(request, self.prices[request.model])
         started_ms, give_up_at = self.clock(), time.monotonic() + self.deadline_s
         failures, lost_usd = 0, 0.0
         while True:
-            await meter.promise(worst_usd)
-            sent = time.monotonic()
             try:
-                async with self.patience.turn():
-                    sent = time.monotonic()
-                    message = await self._call(request, began)
-            except FAULTS as failed:
-                refused = self._understood(failed, request)
-            except BaseException:
-                await meter.lose(worst_usd)
+                await meter.promise(worst_usd)
+            except CeilingReached as reached:
+                reached.lost_usd = lost_usd
                 raise
-            else:
-                usage = _usage(message)
-                cost = cost_usd(usage, price)
-                await meter.bill(worst_usd, cost)
-                self.patience.answered()
-                self._contact = True
+            outcome = await self._try(request, began, meter, worst_usd)
+            if isinstance(outcome, Message):
+                usage = _usage(outcome)
                 return _evidence(
-                    message,
+                    outcome,
                     usage,
-                    cost_usd=cost,
+                    cost_usd=cost_usd(usage, self.prices[request.model]),
                     lost_usd=lost_usd,
                     started_ms=started_ms,
                     ended_ms=self.clock(),
                 )
             failures += 1
+            lost_usd += worst_usd if outcome.billed else 0.0
+            await self._wait(outcome, failures, give_up_at, lost_usd=lost_usd)
+
+    async def _try(
+        self, request: Request, began: Callable[[], None] | None, meter: Meter, worst_usd: float
+    ) -> Message | Refused:
+        """One call; the meter knows what became of it, whatever that is."""
+        sent = time.monotonic()
+        try:
+            async with self.patience.turn():
+                sent = time.monotonic()
+                message = await self._call(request, began)
+        except FAULTS as failed:
+            refused = self._understood(failed, request)._replace(sent=sent)
             if refused.billed:
-                lost_usd += worst_usd
                 await meter.lose(worst_usd)
             else:
                 await meter.bill(worst_usd, 0.0)
-            await self._wait(refused, failures, give_up_at, sent=sent, lost_usd=lost_usd)
+            return refused
+        except BaseException:
+            await meter.lose(worst_usd)
+            raise
+        await meter.bill(worst_usd, cost_usd(_usage(message), self.prices[request.model]))
+        self.patience.answered()
+        self._contact = True
+        return message
 
     async def close(self) -> None:
         """Close the connections."""
@@ -161,7 +180,7 @@ class Messages:
             return await events.get_final_message()
 
     async def _wait(
-        self, refused: Refused, failures: int, give_up_at: float, *, sent: float, lost_usd: float
+        self, refused: Refused, failures: int, give_up_at: float, *, lost_usd: float
     ) -> None:
         """Wait before the next try, or raise where there is none."""
         if not refused.again:
@@ -169,7 +188,7 @@ class Messages:
                 refused.problem.lost_usd = lost_usd
             raise refused.problem
         if refused.pause_s is not None:
-            self.patience.limited(refused.pause_s, began=sent)
+            self.patience.limited(refused.pause_s, began=refused.sent)
             pause = refused.pause_s
         else:
             pause = self.patience.backoff(failures)
@@ -211,16 +230,23 @@ def parameters_of(request: Request) -> dict[str, Any]:
     system: list[TextBlockParam] = [{"type": "text", "text": text} for text in request.system]
     if request.cached_blocks:
         system[request.cached_blocks - 1]["cache_control"] = {"type": "ephemeral"}
-    messages: list[MessageParam] = [{"role": "user", "content": request.prompt}]
+    messages: list[MessageParam] = [{"role": "user", "content": _blocks(request.content)}]
     body: dict[str, Any] = {
         "model": request.model,
         "max_tokens": request.max_tokens,
         "system": system,
         "messages": messages,
     }
-    if request.effort:
-        body["output_config"] = {"effort": request.effort}
-    return body
+    output: dict[str, Any] = {"effort": request.effort} if request.effort else {}
+    if request.output_schema:
+        output["format"] = {"type": "json_schema", "schema": request.output_schema}
+    return body | ({"output_config": output} if output else {})
+
+
+def _blocks(texts: Sequence[str]) -> str | list[TextBlockParam]:
+    if len(texts) == 1:
+        return texts[0]
+    return [{"type": "text", "text": text} for text in texts]
 
 
 def _client(credential: Credential, concurrency: int) -> anthropic.AsyncAnthropic:

@@ -74,7 +74,7 @@ class Lines:
         finished = self.tally.all_done == self.tally.total.total()
         if finished or time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
-            click.echo(f"{self.tally.line()}{self.tally.remaining()}", err=True)
+            click.echo(f"{self.tally.line()}{'' if finished else self.tally.remaining()}", err=True)
 
 
 class Bar:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
+from lift.evaluators.judge import Judge
 from lift.evaluators.rubric import Pattern, Rubric
 from lift.schema import Evidence, Score
 
 Evaluator = Rubric
 """Everything an item may carry in `evaluators`."""
 
-__all__ = ["Check", "Evaluator", "Pattern", "Rubric"]
+__all__ = ["Check", "Evaluator", "Judge", "Pattern", "Rubric"]
 
 
 @runtime_checkable

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 # `X.class`, `X::class` and `@class` are no declarations. A class without a name is an
 # expression, so it follows something that takes a value ("your class extends X" is prose).
-_CLASS = re.compile(r"(?<![\w$.:@-])class\s++(?:(?P<name>(?!extends\b)[\w$]+)\s*+|(?=extends\b))")
+_CLASS = re.compile(
+    r"class(?<![\w$.:@-]class)\s++(?:(?P<name>(?!extends\b)[\w$]+)\s*+|(?=extends\b))"
+)
 _TAKES_VALUE = re.compile(r"(?:[=(,\[?:>]|\b(?:default|return|yield|await))\Z")
 _BEFORE_BASES = re.compile(
     r"(?:@[\w.]+|(?:constructor|private|protected|internal|public|final)\b)\s*+"

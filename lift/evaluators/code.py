@@ -86,7 +86,7 @@ def _flush_blocks(text: str) -> list[tuple[str, str]] | None:
 
 @lru_cache(maxsize=64)
 def _closing(fence: str) -> re.Pattern[str]:
-    return re.compile(rf"^ {{0,3}}{fence}{fence[0]}*+[ \t]*+$", re.MULTILINE)
+    return re.compile(rf"^ {{0,3}}{fence[0]}{{{len(fence)},}}+[ \t]*+$", re.MULTILINE)
 
 
 def _parsed_blocks(text: str) -> list[tuple[str, str]]:
@@ -173,10 +173,11 @@ class _Scan:
 
     def spans(self) -> Iterator[Span]:
         """The comments and strings, in order."""
-        end = 0
+        end, looks_back = 0, "slash" in self.syntax.token.groupindex
         while found := self._token().search(self.source, end):
             start = found.start()
-            self.before = self.source[end:start].rstrip()[-12:] or self.before
+            if looks_back:
+                self.before = self.source[end:start].rstrip()[-12:] or self.before
             kind, end = self._ended(found)
             if kind != CODE:
                 yield kind, start, end

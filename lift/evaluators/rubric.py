@@ -154,6 +154,7 @@ class Findings(NamedTuple):
 _TOKEN = re.compile(
     r"(?P<string>\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'(?:[^'\\]|\\.)*(?:'|\Z))|(?P<word>[\w$]+)|[^\w\s$]"
 )
+_WORDS = re.compile(r"[\w$]+")
 
 
 @lru_cache(maxsize=4096)
@@ -163,18 +164,19 @@ def literal(text: str) -> re.Pattern[str]:
     Whitespace is free beside punctuation, needed between two words, and as it stands in quotes.
     A word at either edge is a whole word.
     """
-    text = text.strip()
     pieces: list[str] = []
     after_word = False
-    for token in _TOKEN.finditer(text):
+    for token in _TOKEN.finditer(text.strip()):
         is_word = token.lastgroup == "word"
         if pieces:
             pieces.append(r"\s++" if after_word and is_word else r"\s*+")
         pieces.append(re.escape(token[0]))
         after_word = is_word
-    before = r"(?<![\w$])" if re.match(r"[\w$]", text) else ""
-    after = r"(?![\w$])" if re.search(r"[\w$]\Z", text) else ""
-    return re.compile(before + "".join(pieces) + after)
+    if re.match(r"\s*[\w$]", text):  # looks back from the word's end: the search is faster so
+        pieces[0] += rf"(?<![\w$]{pieces[0]})"
+    if re.search(r"[\w$]\s*\Z", text):
+        pieces.append(r"(?![\w$])")
+    return re.compile("".join(pieces))
 
 
 def _hit(entry: Entry, texts: Iterable[str]) -> re.Match[str] | None:
@@ -183,10 +185,11 @@ def _hit(entry: Entry, texts: Iterable[str]) -> re.Match[str] | None:
 
 
 def _extends(entry: Entry, sources: Iterable[Source]) -> bool:
+    simple_name = "" if isinstance(entry, Pattern) else _WORDS.findall(entry)[-1]
     written = [
         superclass
         for source in sources
-        if "class" in source.written
+        if "class" in source.written and simple_name in source.written
         for superclass in superclasses(source.bare, source.syntax)
     ]
     if isinstance(entry, Pattern):

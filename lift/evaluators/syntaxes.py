@@ -57,6 +57,7 @@ _CLOSED_DOUBLE = r'"(?:[^"\\\r\n]++|\\[^\r\n])*+"'
 
 
 def _syntax(
+    starts: str,
     marks: str,
     comment: str,
     string: str,
@@ -66,10 +67,22 @@ def _syntax(
     comments_in_holes: bool = True,
     nests: bool = False,
 ) -> Syntax:
-    """A syntax of the patterns of its parts; marks are separated by spaces."""
+    """A syntax of the patterns of its parts.
+
+    Args:
+        starts: every character a token may start with; what is not one of them is passed fast.
+        marks: separated by spaces.
+        comment: a pattern.
+        string: a pattern.
+        code: pattern of named groups.
+        bodies: see Syntax.
+        comments_in_holes: whether code in a hole may have comments.
+        nests: see Syntax.
+    """
+    ahead = rf"(?=[{starts}])" if starts else _NOTHING
     rest = rf"(?P<string>{string})|{code}"
-    token = re.compile(rf"(?P<comment>{comment})|{rest}", re.MULTILINE)
-    in_hole = token if comments_in_holes else re.compile(rest)
+    token = re.compile(rf"{ahead}(?:(?P<comment>{comment})|{rest})", re.MULTILINE)
+    in_hole = token if comments_in_holes else re.compile(rf"{ahead}(?:{rest})")
     return Syntax(tuple(marks.split()), token, in_hole, bodies or {}, nests)
 
 
@@ -78,9 +91,12 @@ def _body(text: str, close: str, hole: str = r"\$\{") -> re.Pattern[str]:
 
 
 SYNTAXES = {
-    "java": _syntax("// /*", _C_COMMENT, rf"{_DOUBLE_3}|{_DOUBLE_LINE}|{_CHAR}"),
-    "c": _syntax("// /*", _C_COMMENT, rf"{_DOUBLE_3}|{_VERBATIM}|{_DOUBLE}|{_CHAR}|`[^`]*+`?"),
+    "java": _syntax(r"/\"'", "// /*", _C_COMMENT, rf"{_DOUBLE_3}|{_DOUBLE_LINE}|{_CHAR}"),
+    "c": _syntax(
+        r"/\"'`@$", "// /*", _C_COMMENT, rf"{_DOUBLE_3}|{_VERBATIM}|{_DOUBLE}|{_CHAR}|`[^`]*+`?"
+    ),
     "kotlin": _syntax(
+        r"/\"'{}",
         "// /*",
         rf"{_LINE}|/\*",
         _CHAR,
@@ -92,6 +108,7 @@ SYNTAXES = {
         nests=True,
     ),
     "groovy": _syntax(
+        r"/\"'{}",
         "// /*",
         _C_COMMENT,
         rf"{_SINGLE_3}|{_SINGLE}",
@@ -102,6 +119,7 @@ SYNTAXES = {
         },
     ),
     "javascript": _syntax(
+        r"/\"'`{}h",
         "// /*",
         _C_COMMENT,
         rf"{_DOUBLE}|(?:{_MAY_START}){_SINGLE}",
@@ -109,6 +127,7 @@ SYNTAXES = {
         bodies={"`": _body(rf"[^`\\$]++|\\[\s\S]|{_NO_HOLE}", "`")},
     ),
     "python": _syntax(
+        r"#\"'{}bBfFrRtTuU",
         "# \"\"\" '''",
         r"#[^\r\n]*+",
         rf"{_PLAIN_PREFIX}(?:{_DOUBLE_3}|{_SINGLE_3}|{_DOUBLE}|{_SINGLE})",
@@ -122,14 +141,14 @@ SYNTAXES = {
         comments_in_holes=False,  # `#` is part of a format there: f"{number:#x}"
     ),
     "hash": _syntax(
-        "#", r"(?<![^\s;|&()])#[^\r\n]*+", rf"{_WORD_SINGLE}|{_CLOSED_DOUBLE}|\\[\s\S]"
+        r"#\"'\\", "#", r"(?<![^\s;|&()])#[^\r\n]*+", rf"{_WORD_SINGLE}|{_CLOSED_DOUBLE}|\\[\s\S]"
     ),
-    "properties": _syntax("# !", r"^[ \t]*+[#!][^\r\n]*+", _NOTHING),
-    "markup": _syntax("<!--", r"<!--[\s\S]*?(?:-->|\Z)", r"<!\[CDATA\[[\s\S]*?(?:\]\]>|\Z)"),
-    "sql": _syntax("-- /*", rf"--[^\r\n]*+|{_BLOCK}", r"'[^']*+'?|\"[^\"]*+\"?"),
-    "css": _syntax("/*", _BLOCK, rf"{_DOUBLE}|{_SINGLE}"),
-    "scss": _syntax("// /*", _C_COMMENT, rf"{_DOUBLE}|{_SINGLE}|\burl\([^)\r\n]*+\)"),
-    "plain": _syntax("", _NOTHING, _NOTHING),
+    "properties": _syntax(r" \t#!", "# !", r"^[ \t]*+[#!][^\r\n]*+", _NOTHING),
+    "markup": _syntax("<", "<!--", r"<!--[\s\S]*?(?:-->|\Z)", r"<!\[CDATA\[[\s\S]*?(?:\]\]>|\Z)"),
+    "sql": _syntax(r"-/\"'", "-- /*", rf"--[^\r\n]*+|{_BLOCK}", r"'[^']*+'?|\"[^\"]*+\"?"),
+    "css": _syntax(r"/\"'", "/*", _BLOCK, rf"{_DOUBLE}|{_SINGLE}"),
+    "scss": _syntax(r"/\"'u", "// /*", _C_COMMENT, rf"{_DOUBLE}|{_SINGLE}|\burl\([^)\r\n]*+\)"),
+    "plain": _syntax("", "", _NOTHING, _NOTHING),
 }
 """By name; `plain` has neither comments nor strings."""
 

@@ -48,9 +48,10 @@ def records(found: Sequence[Record], experiment: Experiment) -> str:
                     **one.trial.model_dump(mode="json"),
                     "status": one.status,
                     "system": one.system,
-                    "prompt": one.prompt,
+                    "prompt": one.item["prompt"],
                     "evidence": one.evidence.model_dump(mode="json") if one.evidence else None,
                     "scores": [score.model_dump(mode="json") for score in one.scores],
+                    "votes": [vote.model_dump(mode="json") for vote in one.votes],
                 }
                 for one in found
             ],

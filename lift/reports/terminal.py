@@ -107,7 +107,7 @@ def record(one: Record, *, width: int = 100, color: bool = False) -> str:
     """One trial in full."""
     trial, evidence = one.trial, one.evidence
     title = f"{trial.name} · {trial.model} · attempt {trial.attempt} · {one.status}"
-    parts: list[RenderableType] = [Panel(Text(one.prompt), title=f"prompt · {title}")]
+    parts: list[RenderableType] = [Panel(Text(one.item["prompt"]), title=f"prompt · {title}")]
     if evidence is None:
         return _rendered([*parts, Text("not asked yet")], width=width, color=color)
     if evidence.canned:
