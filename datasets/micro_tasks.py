@@ -34,6 +34,7 @@ GET_URL = Pattern(r"\bString\s+getUrl\s*\(\s*\)")
 DATASET = Dataset(
     name="micro_tasks",
     skill="vaadin-playwright-test",
+    judge=True,
     description="One component or one base class a request: does the test use the element classes?",
     items=[
         Item(

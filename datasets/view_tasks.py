@@ -1025,6 +1025,7 @@ Please answer with one complete Java class, several short test methods in it.
 DATASET = Dataset(
     name="view_tasks",
     skill="vaadin-playwright-test",
+    judge=True,
     description="The source of a view is given and a complete test class is asked for.",
     items=[
         Item(

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from lift.compare import Comparison
 from lift.dataset import Selection
-from lift.experiment import Wanted, perform, prepare
 from lift.journal import Journal
+from lift.perform import perform
+from lift.prepare import Wanted, prepare
 from lift.results import compared
-from lift.schema import WITH_SKILL, WITHOUT_SKILL, Evidence, Trial
+from lift.schema import WITH_SKILL, WITHOUT_SKILL, Evidence, Trial, Vote
 from lift.settings import Config, read
 
 
@@ -84,6 +85,9 @@ def compare(
 
 class _Unwatched:
     def ended(self, trial: Trial, evidence: Evidence) -> None:
+        """Nobody watches."""
+
+    def voted(self, trial: Trial, vote: Vote) -> None:
         """Nobody watches."""
 
 

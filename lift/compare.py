@@ -50,6 +50,8 @@ class Comparison(NamedTuple):
     """DELTAS."""
     categories: pd.DataFrame
     """CATEGORIES."""
+    judged: pd.DataFrame
+    """CATEGORIES of the judge's scores, beside the trials' own; no row where nothing was judged."""
     invalid: str
     """Why the numbers may not be compared; empty where they may."""
 
@@ -79,6 +81,13 @@ def trial_scores(scores: pd.DataFrame) -> pd.DataFrame:
     weighted = scored.assign(**{SCORE: scored[VALUE] * scored[WEIGHT]})
     sums = weighted.groupby(TRIAL, as_index=False, observed=True)[[SCORE, WEIGHT]].sum()
     return shape(sums.assign(**{SCORE: sums[SCORE] / sums[WEIGHT]}), TRIAL_SCORES)
+
+
+def judge_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    """What the judge gave each trial, the mean of its votes: SCORES in, TRIAL_SCORES out."""
+    judged = scores[scores[JUDGED]].dropna(subset=[VALUE])
+    means = judged.groupby(TRIAL, as_index=False, observed=True)[[VALUE]].mean()
+    return shape(means.rename(columns={VALUE: SCORE}), TRIAL_SCORES)
 
 
 def deltas(scored: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
@@ -143,9 +152,18 @@ def compare(
     other: str = WITH_SKILL,
 ) -> Comparison:
     """What changes from base to other: TRIALS and SCORES in."""
+    covered = coverage(trials, base=base, other=other)
     pairs = deltas(trial_scores(scores), base=base, other=other)
-    table = categories(pairs, coverage(trials, base=base, other=other))
-    return Comparison(base, other, pairs, table, _invalid(table, base=base, other=other))
+    table = categories(pairs, covered)
+    judged = deltas(judge_scores(scores), base=base, other=other)
+    return Comparison(
+        base=base,
+        other=other,
+        deltas=pairs,
+        categories=table,
+        judged=categories(judged, covered if len(judged) else covered.iloc[:0]),
+        invalid=_invalid(table, base=base, other=other),
+    )
 
 
 def parse_drop(text: str) -> Drop:

@@ -104,7 +104,7 @@ MIGRATIONS = (
         number      INTEGER NOT NULL,
         value       REAL,                   -- NULL: not cast, asked for again
         why         TEXT NOT NULL,
-        model       TEXT NOT NULL,          -- as the server names it
+        model       TEXT NOT NULL,          -- that was asked to judge
         prompt_hash TEXT NOT NULL,
         started_ms  INTEGER NOT NULL,
         ended_ms    INTEGER NOT NULL,
@@ -172,8 +172,13 @@ class Parcel(NamedTuple):
     vote's trace and score)."""
 
 
+def part_of(vote: Vote) -> str:
+    """Names a vote among the parts of its trial."""
+    return f"{vote.evaluator}/{vote.number}"
+
+
 def _parts(record: Record) -> list[str]:
-    votes = [f"{vote.evaluator}/{vote.number}" for vote in record.votes if vote.value is not None]
+    votes = [part_of(vote) for vote in record.votes if vote.value is not None]
     return ["answer", *(["scores"] if record.scores else []), *votes]
 
 
@@ -272,11 +277,15 @@ class Journal:
                 """,
                 (
                     row, trial.attempt, vote.evaluator, vote.number, vote.value, vote.why,
-                    evidence.reply.model if evidence.reply else "", vote.prompt_hash,
+                    vote.model, vote.prompt_hash,
                     evidence.started_ms, evidence.ended_ms, evidence.cost_usd, evidence.lost_usd,
                     _packed(evidence.model_dump_json()),
                 ),
             )  # fmt: skip
+            self._db.execute(
+                "DELETE FROM sent WHERE trial = ? AND attempt = ? AND part = ?",
+                (row, trial.attempt, part_of(vote)),
+            )
 
     # ---- reading
 
@@ -388,31 +397,18 @@ class Journal:
             ).fetchall()
             return [self._read(row) for row in rows]
 
-    def answered(self, experiment: str) -> list[tuple[Trial, Evidence]]:
-        """Answered trials with their evidence, in the order they were planned."""
+    def votes_cast(self, experiment: str, *, model: str) -> int:
+        """How many votes of a model the latest attempts have."""
         with self._explained():
-            rows = self._db.execute(
-                "SELECT * FROM latest WHERE experiment = ? AND status IN ('ok', 'failed')"
-                " ORDER BY id",
-                (experiment,),
-            ).fetchall()
-            return [(_trial(row), _evidence(row)) for row in rows]
-
-    def votes_cast(self, experiment: str) -> dict[str, set[int]]:
-        """Key of a trial, with its latest attempt, → numbers of the votes that have a value."""
-        with self._explained():
-            rows = self._db.execute(
+            row = self._db.execute(
                 """
-                SELECT latest.*, votes.number FROM latest JOIN votes
+                SELECT count(*) FROM latest JOIN votes
                     ON votes.trial = latest.id AND votes.attempt = latest.attempt
-                WHERE experiment = ? AND votes.value NOTNULL
+                WHERE experiment = ? AND votes.value NOTNULL AND votes.model = ?
                 """,
-                (experiment,),
-            ).fetchall()
-        cast: dict[str, set[int]] = {}
-        for row in rows:
-            cast.setdefault(_trial(row).key, set()).add(row["number"])
-        return cast
+                (experiment, model),
+            ).fetchone()
+            return int(row[0])
 
     def unscored(self, experiment: str) -> list[tuple[Trial, Evidence]]:
         """Answered trials that have no score."""
@@ -708,7 +704,7 @@ class Journal:
 
     def _votes(self, trial_id: int, attempt: int | None) -> tuple[Vote, ...]:
         rows = self._db.execute(
-            "SELECT evaluator, number, value, why, prompt_hash, evidence FROM votes"
+            "SELECT evaluator, number, value, why, model, prompt_hash, evidence FROM votes"
             " WHERE trial = ? AND attempt = ? ORDER BY evaluator, number",
             (trial_id, attempt),
         )

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from lift.dataset import Item
 from lift.evaluators.judge import Judge
-from lift.journal import Journal
-from lift.plan import Plan
-from lift.runner import Job
+from lift.journal import Journal, Record
 from lift.schema import SETTLED, Evidence, Label, Request, Status, Trial, Vote
+from lift.worklist import Job
+
+JUDGE = "judge"
+"""Part of a vote's label."""
+
+Voted = Callable[[Trial, Vote], None]
+"""Told of each vote that is on disk."""
 
 
 @dataclass(frozen=True)
@@ -19,19 +25,11 @@ class Bench:
 
     Args:
         model: id of the model that judges.
-        votes: of each judge on each trial; at least 1.
-        datasets: whose trials are judged; None for those that ask for it.
+        votes: of the judge on each trial; at least 1.
     """
 
     model: str
     votes: int
-    everything: bool | None = None
-    """True judges every dataset, False none, None those with judge=True."""
-
-    def judges(self, plan: Plan, trial: Trial) -> Judge | None:
-        """The judge of a trial; None where it is not judged."""
-        wanted = plan.dataset(trial).judge if self.everything is None else self.everything
-        return plan.item(trial).judge if wanted else None
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,7 @@ class Voting:
     prompt: str
     model: str
     journal: Journal
+    voted: Voted
 
     @cached_property
     def request(self) -> Request:
@@ -54,12 +53,14 @@ class Voting:
     @property
     def label(self) -> Label:
         """Names the trial, and that it is judged."""
-        return self.trial.label._replace(part="judge")
+        return self.trial.label._replace(part=JUDGE)
 
     def finish(self, evidence: Evidence) -> Sequence[Job]:
         """Record the vote; one that was not cast is asked for again by the next run."""
         if evidence.status is not Status.SKIPPED:
-            self.journal.record_vote(self.trial, self._vote(evidence))
+            vote = self._vote(evidence)
+            self.journal.record_vote(self.trial, vote)
+            self.voted(self.trial, vote)
         return ()
 
     def _vote(self, evidence: Evidence) -> Vote:
@@ -75,30 +76,63 @@ class Voting:
             evidence=evidence,
             value=value,
             why=why,
+            model=self.model,
             prompt_hash=self.judge.prompt_hash,
         )
 
 
-def votes_after(
-    plan: Plan, journal: Journal, bench: Bench, trial: Trial, evidence: Evidence
+def votes_on(
+    trial: Trial,
+    evidence: Evidence,
+    item: Item,
+    *,
+    bench: Bench,
+    journal: Journal,
+    voted: Voted,
+    cast: Sequence[Vote] = (),
 ) -> list[Job]:
-    """The votes that an answered trial still needs, none of them cast yet."""
-    judge = bench.judges(plan, trial)
+    """The votes that a trial still needs.
+
+    Args:
+        trial: with the attempt that was answered.
+        evidence: what is judged; nothing where it was not answered.
+        item: its criteria; nothing where it has none.
+        bench: who judges, and how often.
+        journal: where votes go.
+        voted: told of each.
+        cast: votes there are; those of another model or by other criteria do not count.
+    """
+    judge = item.judge
     if judge is None or evidence.status not in SETTLED:
         return []
+    known = {
+        vote.number
+        for vote in cast
+        if vote.value is not None
+        and (vote.model, vote.prompt_hash) == (bench.model, judge.prompt_hash)
+    }
     return [
-        Voting(trial, evidence, judge, number, plan.item(trial).prompt, bench.model, journal)
+        Voting(trial, evidence, judge, number, item.prompt, bench.model, journal, voted)
         for number in range(1, bench.votes + 1)
+        if number not in known
     ]
 
 
-def missing_votes(plan: Plan, journal: Journal, bench: Bench) -> list[Job]:
-    """The votes that answered trials of the plan still need."""
-    cast: Mapping[str, set[int]] = journal.votes_cast(plan.experiment)
+def missing(
+    records: Sequence[Record], *, bench: Bench, journal: Journal, voted: Voted
+) -> list[Job]:
+    """The votes that recorded trials still need; their criteria are those they were asked with."""
     return [
         job
-        for trial, evidence in journal.answered(plan.experiment)
-        if plan.has(trial)
-        for job in votes_after(plan, journal, bench, trial, evidence)
-        if isinstance(job, Voting) and job.number not in cast.get(trial.key, set())
+        for record in records
+        if record.evidence
+        for job in votes_on(
+            record.trial,
+            record.evidence,
+            Item.model_validate(record.item),
+            bench=bench,
+            journal=journal,
+            voted=voted,
+            cast=record.votes,
+        )
     ]

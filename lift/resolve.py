@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -56,6 +57,24 @@ def skill_and_datasets(config: Config, names: Sequence[str]) -> tuple[Skill, lis
             fix="write one with that skill name, or choose one with --dataset NAME",
         )
     return skill, matching
+
+
+def dataset_with(datasets: Sequence[Dataset], item: str) -> Dataset:
+    """The dataset that has an item.
+
+    Raises:
+        DatasetError: none has.
+    """
+    for dataset in datasets:
+        if any(one.id == item for one in dataset.items):
+            return dataset
+    ids = [one.id for dataset in datasets for one in dataset.items]
+    near = difflib.get_close_matches(item, ids, n=3, cutoff=0.4) or ids[:3]
+    raise DatasetError(
+        f"no item {item!r}",
+        where=", ".join(dataset.name for dataset in datasets),
+        fix=f"nearest: {', '.join(near)}",
+    )
 
 
 def _skill(config: Config, datasets: Sequence[Dataset]) -> Skill:

@@ -14,8 +14,8 @@ from lift.errors import BackendError, CeilingReached, LiftError
 from lift.journal import Journal
 from lift.plan import Plan
 from lift.pricing import Price
-from lift.schema import SETTLED, Evidence, Label, Request, Score, Status, Trial
-from lift.worklist import Task, Worklist
+from lift.schema import SETTLED, Evidence, Label, Request, Score, Status, Trial, Vote
+from lift.worklist import Job, Task, Worklist
 
 
 class Watcher(Protocol):
@@ -25,22 +25,8 @@ class Watcher(Protocol):
         """A trial ended and is on disk."""
         ...
 
-
-class Job(Protocol):
-    """One call to the model, and what happens with its evidence."""
-
-    @property
-    def request(self) -> Request:
-        """What is sent."""
-        ...
-
-    @property
-    def label(self) -> Label:
-        """Names what is asked."""
-        ...
-
-    def finish(self, evidence: Evidence) -> Sequence[Job]:
-        """Put the evidence on disk; returns the jobs that follow from it."""
+    def voted(self, trial: Trial, vote: Vote) -> None:
+        """A judge's vote on a trial is on disk."""
         ...
 
 

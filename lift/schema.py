@@ -64,12 +64,15 @@ def digest(value: Any) -> str:
     """The sha256 of a value's canonical JSON, as 64 hex digits.
 
     Args:
-        value: a noun, or anything JSON can hold; floats must be finite.
+        value: anything JSON can hold, nouns anywhere in it; floats must be finite.
     """
-    if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
     text = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        value,
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+        allow_nan=False,
+        default=lambda noun: noun.model_dump(mode="json"),
     )
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -225,6 +228,8 @@ class Vote(Noun):
     """None where the call was not answered, or the answer could not be read."""
     why: str
     """The judge's rationale; what broke where the value is None."""
+    model: str
+    """Id of the model that was asked to judge."""
     prompt_hash: str
     """Identifies the judge's instructions, criteria and scale."""
 

@@ -45,6 +45,10 @@ class Settings(Noun):
     max_tokens: Annotated[
         int, Field(ge=1, description="longest answer in tokens, thinking included")
     ] = 8192
+    judge_model: Annotated[str, Field(description="model that judges")] = "claude-haiku-5-5"
+    judge_votes: Annotated[
+        int, Field(ge=1, le=9, description="votes of the judge on each trial")
+    ] = 1
     max_cost_usd: Annotated[
         Dollars, Field(description="cost ceiling of an experiment in US dollars; above 0")
     ] = 2.00

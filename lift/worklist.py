@@ -4,25 +4,45 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-Job = TypeVar("Job")
+from lift.schema import Evidence, Label, Request
+
+T = TypeVar("T")
+
+
+class Job(Protocol):
+    """One call to the model, and what happens with its evidence."""
+
+    @property
+    def request(self) -> Request:
+        """What is sent."""
+        ...
+
+    @property
+    def label(self) -> Label:
+        """Names what is asked."""
+        ...
+
+    def finish(self, evidence: Evidence) -> Sequence[Job]:
+        """Put the evidence on disk; returns the jobs that follow from it."""
+        ...
 
 
 @dataclass(frozen=True)
-class Task(Generic[Job]):
+class Task(Generic[T]):
     """A job to do now."""
 
-    job: Job
+    job: T
     prefix: str | None
     """Its prompt-cache prefix; None where it has none."""
     warms: bool
     """Whether it is the one that writes the prefix: others wait until its reply begins."""
 
 
-class Worklist(Generic[Job]):
+class Worklist(Generic[T]):
     """Hands out jobs; of each prefix one at first, the others once its reply has begun.
 
     Jobs of other prefixes, and those without one, go on meanwhile. A job may bring others:
@@ -33,16 +53,16 @@ class Worklist(Generic[Job]):
         prefix: names a job's prompt-cache prefix; None where it has none.
     """
 
-    def __init__(self, jobs: Iterable[Job], prefix: Callable[[Job], str | None]) -> None:
+    def __init__(self, jobs: Iterable[T], prefix: Callable[[T], str | None]) -> None:
         self._ready = deque(jobs)
         self._prefix = prefix
-        self._held: dict[str, deque[Job]] = {}
+        self._held: dict[str, deque[T]] = {}
         self._warm: set[str] = set()
         self._in_hand = 0
         self._closed = False
         self._changed = asyncio.Condition()
 
-    async def take(self) -> Task[Job] | None:
+    async def take(self) -> Task[T] | None:
         """The next job, once there is one; None when there are no more."""
         async with self._changed:
             while not self._closed:
@@ -54,12 +74,12 @@ class Worklist(Generic[Job]):
                 await self._changed.wait()
         return None
 
-    async def began(self, task: Task[Job]) -> None:
+    async def began(self, task: Task[T]) -> None:
         """The task's reply began, so its prefix can be read: let the others go."""
         async with self._changed:
             self._release(task, warm=True)
 
-    async def done(self, task: Task[Job], *, more: Iterable[Job] = ()) -> None:
+    async def done(self, task: Task[T], *, more: Iterable[T] = ()) -> None:
         """The task is over. Where its reply never began, the next of its prefix writes it.
 
         Args:
@@ -73,7 +93,7 @@ class Worklist(Generic[Job]):
                 self._ready.extendleft(reversed(list(more)))
             self._changed.notify_all()
 
-    async def close(self) -> list[Job]:
+    async def close(self) -> list[T]:
         """Hand out no more; returns the jobs that were not taken."""
         async with self._changed:
             self._closed = True
@@ -83,7 +103,7 @@ class Worklist(Generic[Job]):
             self._changed.notify_all()
             return rest
 
-    def _release(self, task: Task[Job], *, warm: bool) -> None:
+    def _release(self, task: Task[T], *, warm: bool) -> None:
         if not task.warms or task.prefix not in self._held:
             return
         self._ready.extendleft(reversed(self._held.pop(task.prefix)))
@@ -91,7 +111,7 @@ class Worklist(Generic[Job]):
             self._warm.add(task.prefix)
         self._changed.notify_all()
 
-    def _next(self) -> Task[Job] | None:
+    def _next(self) -> Task[T] | None:
         while self._ready:
             job = self._ready.popleft()
             prefix = self._prefix(job)

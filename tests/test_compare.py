@@ -20,8 +20,9 @@ units = st.floats(0, 1)
 def row(item: str, condition: str, value: float | None, **more: Any) -> dict[str, Any]:
     return {
         "dataset": "d", "item": item, "category": "c", "condition": condition, "model": "m",
-        "repeat": 1, "evaluator": "rubric", "value": value, "weight": 1.0, "judged": False, "attempt": 1,
-        "status": "ok", "cost_usd": 0.0, "seconds": 1.0, "input_tokens": 1, "output_tokens": 1,
+        "repeat": 1, "evaluator": "rubric", "value": value, "weight": 1.0, "judged": False,
+        "attempt": 1, "status": "ok", "cost_usd": 0.0, "seconds": 1.0, "input_tokens": 1,
+        "output_tokens": 1,
         **more,
     }  # fmt: skip
 

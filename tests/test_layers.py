@@ -27,15 +27,17 @@ LAYERS = {
     "lift.worklist": 4,
     "lift.backends": 4,
     "lift.runner": 5,
+    "lift.judging": 5,
     "lift.resolve": 5,
     "lift.compare": 5,
-    "lift.experiment": 6,
+    "lift.prepare": 6,
+    "lift.perform": 7,
     "lift.results": 6,
     "activation": 6,
     "lift.reports": 7,
-    "lift.api": 7,
-    "lift.cli": 8,
-    "lift": 9,
+    "lift.api": 8,
+    "lift.cli": 9,
+    "lift": 10,
 }
 
 ONLY_IN = {

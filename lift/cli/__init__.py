@@ -14,7 +14,9 @@ from lift.errors import LiftError
 
 COMMANDS = {
     "run": "Ask a skill's datasets with and without the skill, score and compare.",
+    "smoke": "Ask one prompt, and show both answers side by side.",
     "compare": "Show what the skill changed, per category.",
+    "judge": "Ask the judge for the votes that an experiment lacks.",
     "list": "List the experiments of the journal.",
     "show": "Show an experiment's trials, or all of one item.",
 }

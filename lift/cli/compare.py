@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lift.cli.options import JSON, screen, settings
+from lift.cli.options import JSON, settings
 
 if TYPE_CHECKING:
-    from lift.results import Result
     from lift.settings import Config
 
 
@@ -43,28 +42,14 @@ def command(
       lift compare vaadin-playwright-test-1a2b3c4d --max-drop 10%
       lift compare --json
     """
+    from lift.cli.printed import print_comparison
     from lift.compare import parse_drop
     from lift.journal import Journal
-    from lift.reports import json, terminal
-    from lift.results import compared
+    from lift.results import check_drop, compared
 
     drop = parse_drop(max_drop) if max_drop is not None else None
     with Journal(config.path("journal"), create=False) as journal:
         result = compared(journal, experiment, base=base, other=other)
-    click.echo(json.comparison(result) if as_json else terminal.comparison(result, **screen()))
-    _check(result)
+    print_comparison(result, as_json=as_json)
     if drop:
-        from lift.results import check_drop
-
         check_drop(result, drop)
-
-
-def _check(result: Result) -> None:
-    from lift.errors import Incomplete
-
-    if result.comparison.invalid:
-        raise Incomplete(
-            f"not compared: {result.comparison.invalid}",
-            where=result.experiment.name,
-            fix="run the experiment again: it asks what is missing",
-        )

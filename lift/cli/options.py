@@ -46,8 +46,11 @@ def _option(name: str) -> Callable[[Any], Any]:
 HELP = {
     "skill": "Skill to test: its name, or the path of another folder to put in its place.",
     "backend": "What answers: messages, demo, or auto (messages if there is a key).",
+    "model": "Model that answers.",
     "effort": "Effort passed to the model.",
     "max_tokens": "Longest answer in tokens, thinking included.",
+    "judge_model": "Model that judges.",
+    "judge_votes": "Votes of the judge on each trial, 1 to 9.",
     "max_cost_usd": "Cost ceiling of the experiment in US dollars; above 0.",
     "concurrency": "Calls in flight at most.",
     "deadline_s": "Seconds after which a trial without an answer is errored.",
@@ -57,8 +60,11 @@ HELP = {
 METAVAR = {
     "skill": "NAME|PATH",
     "backend": "NAME",
+    "model": "ID",
     "effort": "LEVEL",
     "max_tokens": "N",
+    "judge_model": "ID",
+    "judge_votes": "N",
     "max_cost_usd": "USD",
     "concurrency": "N",
     "deadline_s": "SECONDS",

@@ -11,42 +11,45 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lift.schema import Evidence, Status, Trial
+from lift.schema import Evidence, Status, Trial, Vote
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from lift.experiment import Prepared
+    from lift.prepare import Prepared
     from lift.runner import Watcher
     from lift.settings import Config
 
 SECONDS_BETWEEN_LINES = 10.0
+VOTES = "votes"
 
 
 class Tally:
     """What ended so far, in words."""
 
     def __init__(self, prepared: Prepared, ceiling_usd: float) -> None:
-        self.total = Counter(trial.condition for trial in prepared.left)
+        self.total: Counter[str] = Counter(trial.condition for trial in prepared.left)
+        if prepared.votes_left:
+            self.total[VOTES] = prepared.votes_left
         self.done: Counter[str] = Counter()
         self.errors = 0
         self.spent_usd = prepared.spent_usd
         self.ceiling_usd = ceiling_usd
         self.began = time.monotonic()
 
-    def count(self, trial: Trial, evidence: Evidence) -> None:
-        """One more trial ended."""
-        self.done[trial.condition] += 1
+    def count(self, kind: str, evidence: Evidence) -> None:
+        """One more trial or vote ended."""
+        self.done[kind] += 1
         self.errors += evidence.status is Status.ERRORED
         self.spent_usd += evidence.cost_usd + evidence.lost_usd
 
     @property
-    def all_done(self) -> int:
-        """Trials that ended in this run."""
-        return self.done.total()
+    def finished(self) -> bool:
+        """Whether nothing is left."""
+        return self.done.total() >= self.total.total()
 
     def line(self) -> str:
-        """Done and total per condition, dollars, errors, time left."""
+        """Done and total per condition, dollars, errors."""
         shares = [f"{name} {self.done[name]}/{total}" for name, total in self.total.items()]
         parts = [*shares, f"${self.spent_usd:.3f} of ${self.ceiling_usd:.2f}"]
         if self.errors:
@@ -55,10 +58,10 @@ class Tally:
 
     def remaining(self) -> str:
         """About how long the rest takes."""
-        if not self.all_done:
+        if not self.done.total():
             return ""
-        pace = (time.monotonic() - self.began) / self.all_done
-        return f", about {pace * (self.total.total() - self.all_done):.0f} s left"
+        pace = (time.monotonic() - self.began) / self.done.total()
+        return f", about {pace * (self.total.total() - self.done.total()):.0f} s left"
 
 
 class Lines:
@@ -69,12 +72,21 @@ class Lines:
         self._last = time.monotonic()
 
     def ended(self, trial: Trial, evidence: Evidence) -> None:
-        """Print a line if the last one is a while ago, or if this was the last trial."""
-        self.tally.count(trial, evidence)
-        finished = self.tally.all_done == self.tally.total.total()
-        if finished or time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:
+        """Count the trial."""
+        self._count(trial.condition, evidence)
+
+    def voted(self, trial: Trial, vote: Vote) -> None:  # noqa: ARG002 - all votes are one kind
+        """Count the vote."""
+        self._count(VOTES, vote.evidence)
+
+    def _count(self, kind: str, evidence: Evidence) -> None:
+        """Print a line if the last one is a while ago, or if this was the last call."""
+        self.tally.count(kind, evidence)
+        if self.tally.finished:
+            click.echo(self.tally.line(), err=True)
+        elif time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
-            click.echo(f"{self.tally.line()}{'' if finished else self.tally.remaining()}", err=True)
+            click.echo(f"{self.tally.line()}{self.tally.remaining()}", err=True)
 
 
 class Bar:
@@ -87,8 +99,25 @@ class Bar:
 
     def ended(self, trial: Trial, evidence: Evidence) -> None:
         """Move the bar."""
-        self.tally.count(trial, evidence)
+        self._count(trial.condition, evidence)
+
+    def voted(self, trial: Trial, vote: Vote) -> None:  # noqa: ARG002 - all votes are one kind
+        """Move the bar."""
+        self._count(VOTES, vote.evidence)
+
+    def _count(self, kind: str, evidence: Evidence) -> None:
+        self.tally.count(kind, evidence)
         self.progress.update(self.task, advance=1, description=self.tally.line())
+
+
+class Silent:
+    """For commands whose end is their only output."""
+
+    def ended(self, trial: Trial, evidence: Evidence) -> None:
+        """Nothing."""
+
+    def voted(self, trial: Trial, vote: Vote) -> None:
+        """Nothing."""
 
 
 @contextmanager

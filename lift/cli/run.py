@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lift.cli.options import JSON, screen, settings
+from lift.cli.options import JSON, settings
 
 if TYPE_CHECKING:
-    from lift.experiment import Prepared
+    from lift.prepare import Prepared
     from lift.settings import Config
 
 
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 )
 @click.option("--experiment", metavar="NAME", help="Name it, instead of by what is asked.")
 @click.option("--again", is_flag=True, help="A fresh experiment, though one is answered.")
+@click.option("--judge/--no-judge", default=None, help="Judge all, or none; else as datasets say.")
 @click.option("--dry-run", is_flag=True, help="Print calls and expected cost, and stop.")
 @click.option("--yes", is_flag=True, help="Do not ask, whatever the expected cost.")
 @settings(
-    "skill", "backend", "max_cost_usd", "concurrency", "max_tokens", "effort", "deadline_s",
-    "price", "journal",
+    "skill", "backend", "max_cost_usd", "concurrency", "max_tokens", "effort", "judge_model",
+    "judge_votes", "deadline_s", "price", "journal",
 )  # fmt: skip
 @JSON
 def command(
@@ -54,7 +55,8 @@ def command(
       lift run --dataset micro_tasks --category grid --repeats 3
       lift --full --dry-run
     """
-    from lift.experiment import perform, prepare
+    from lift.perform import perform
+    from lift.prepare import prepare
 
     prepared = prepare(config, _wanted(size, **wanted))
     if dry_run:
@@ -71,7 +73,7 @@ def command(
 
 def _wanted(size: str | None, **wanted: Any) -> Any:
     from lift.dataset import Selection
-    from lift.experiment import Wanted
+    from lift.prepare import Wanted
 
     selection = Selection(
         quick=size == "quick",
@@ -132,18 +134,10 @@ def _confirm(prepared: Prepared, config: Config, *, yes: bool) -> None:
 
 
 def _print_result(config: Config, prepared: Prepared, *, as_json: bool) -> None:
-    from lift.errors import Incomplete
+    from lift.cli.printed import print_comparison
     from lift.journal import Journal
-    from lift.reports import json, terminal
     from lift.results import compared
 
     with Journal(config.path("journal"), create=False) as journal:
         result = compared(journal, prepared.plan.experiment)
-    text = json.comparison(result) if as_json else terminal.comparison(result, **screen())
-    click.echo(text)
-    if result.comparison.invalid:
-        raise Incomplete(
-            f"not compared: {result.comparison.invalid}",
-            where=prepared.plan.experiment,
-            fix="run the same command again: it asks what is missing",
-        )
+    print_comparison(result, as_json=as_json)

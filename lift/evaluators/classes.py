@@ -69,8 +69,8 @@ def _path(name: str) -> list[str]:
 def _headers(source: str) -> Iterator[str]:
     """What follows the name of each class that is declared, at most to the next class."""
     classes = list(_CLASS.finditer(source))
-    ends = [following.start() for following in classes[1:]] + [len(source)]
-    for found, end in zip(classes, ends, strict=True):
+    starts = [*(found.start() for found in classes), len(source)]
+    for found, end in zip(classes, starts[1:], strict=True):
         header = source[found.end() : end]
         before = source[max(0, found.start() - 40) : found.start()].rstrip()
         if found["name"] or _TAKES_VALUE.search(before):

@@ -23,6 +23,7 @@ def comparison(result: Result) -> str:
             "other": compared.other,
             "invalid": compared.invalid or None,
             "categories": _rows(compared.categories),
+            "judged": _rows(compared.judged),
             "items": _rows(compared.deltas),
         }
     )

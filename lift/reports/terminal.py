@@ -120,6 +120,9 @@ def record(one: Record, *, width: int = 100, color: bool = False) -> str:
         value = "not scored" if score.value is None else f"{score.value:.2f}"
         outcome = {True: "pass", False: "fail", None: ""}[score.passed]
         parts.append(Text(f"{score.evaluator}: {value} {outcome} · {score.why}"))
+    for vote in one.votes:
+        value = "not cast" if vote.value is None else f"{vote.value:.2f}"
+        parts.append(Text(f"{vote.evaluator} {vote.number} ({vote.model}): {value} · {vote.why}"))
     used = evidence.usage
     parts.append(
         Text(
@@ -131,6 +134,28 @@ def record(one: Record, *, width: int = 100, color: bool = False) -> str:
         )
     )
     return _rendered(parts, width=width, color=color)
+
+
+def beside(
+    records: Sequence[Record], experiment: Experiment, *, width: int = 100, color: bool = False
+) -> str:
+    """Trials of one item side by side: the prompt, then a column a condition."""
+    grid = Table.grid(expand=True, padding=(0, 1))
+    for _ in records:
+        grid.add_column(ratio=1)
+    grid.add_row(*(_answer(record) for record in records))
+    prompt = Panel(Text(records[0].item["prompt"].strip()), title=records[0].trial.item)
+    return _rendered([_heading(experiment), prompt, grid], width=width, color=color)
+
+
+def _answer(one: Record) -> Panel:
+    text = one.evidence.text if one.evidence else ""
+    why = one.evidence.why if one.evidence else "not asked"
+    lines = [
+        f"{score.evaluator} {score.value:.2f}" for score in one.scores if score.value is not None
+    ]
+    title = " · ".join([one.trial.condition, one.status, *lines])
+    return Panel(Text(text or why), title=title)
 
 
 def _heading(experiment: Experiment) -> Text:
@@ -153,13 +178,24 @@ def _table(result: Result) -> Table:
         table.add_column(name, justify=_side(name))
     table.add_column(f"0{'─' * (AXIS - 2)}1", no_wrap=True)
     table.add_column("answered", justify="right")
+    judged = _judged(result)
+    if judged:
+        table.add_column("judge", justify="right")
     for row in rows.to_dict("records"):
         style = "bold" if row[CATEGORY] == ALL else ""
         cells: list[str | Text] = [str(row[name]) for name in names[: names.index(ITEMS)]]
         cells += [str(row[ITEMS]), _share(row[BASE]), _share(row[OTHER]), _delta(row[DELTA])]
         cells += [_scale(row[BASE], row[OTHER]), _covered(row)]
+        if judged:
+            cells.append(_delta(judged[row[MODEL], row[DATASET], row[CATEGORY]][DELTA]))
         table.add_row(*cells, style=style)
     return table
+
+
+def _judged(result: Result) -> dict[tuple[str, str, str], dict[Hashable, Any]]:
+    """Row of the judge's table by model, dataset and category; empty where nothing was judged."""
+    rows = result.comparison.judged.to_dict("records")
+    return {(row[MODEL], row[DATASET], row[CATEGORY]): row for row in rows}
 
 
 def _summary(result: Result) -> list[Text]:
@@ -173,6 +209,11 @@ def _summary(result: Result) -> list[Text]:
         line.append(f" over {row[ITEMS]} items ({_share(row[BASE])} to {_share(row[OTHER])})")
         if result.comparison.categories[MODEL].nunique() > 1:
             line.append(f", {row[MODEL]}")
+        judged = _judged(result).get((row[MODEL], ALL, ALL))
+        if judged:
+            line.append("; beside it the judge ")
+            line.append(_delta(judged[DELTA]))
+            line.append(f" ({_share(judged[BASE])} to {_share(judged[OTHER])})")
         lines.append(line)
     return lines
 

@@ -1,0 +1,40 @@
+"""`lift judge`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lift.cli.options import JSON, settings
+
+if TYPE_CHECKING:
+    from lift.settings import Config
+
+
+@click.command(name="judge")
+@click.argument("experiment", required=False)
+@settings("judge_model", "judge_votes", "max_cost_usd", "concurrency", "journal")
+@JSON
+def command(config: Config, experiment: str | None, as_json: bool) -> None:
+    """Ask the judge for the votes that EXPERIMENT lacks; the last one by default.
+
+    Answers are not asked again. Votes of another model or by other criteria are replaced.
+
+    \b
+    Examples:
+      lift judge
+      lift judge vaadin-playwright-test-1a2b3c4d --judge-votes 3
+    """
+    from lift.cli.printed import print_comparison
+    from lift.cli.progress import Silent
+    from lift.journal import Journal
+    from lift.perform import judge
+    from lift.results import compared
+
+    with Journal(config.path("journal"), create=False) as journal:
+        known = journal.experiment(experiment)
+    judge(config, known, Silent())
+    with Journal(config.path("journal"), create=False) as journal:
+        result = compared(journal, known.name)
+    print_comparison(result, as_json=as_json)

@@ -1,0 +1,30 @@
+"""What several commands print at their end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lift.cli.options import screen
+
+if TYPE_CHECKING:
+    from lift.results import Result
+
+
+def print_comparison(result: Result, *, as_json: bool) -> None:
+    """Print a comparison.
+
+    Raises:
+        Incomplete: it may not be compared; what is known is printed all the same.
+    """
+    from lift.errors import Incomplete
+    from lift.reports import json, terminal
+
+    click.echo(json.comparison(result) if as_json else terminal.comparison(result, **screen()))
+    if result.comparison.invalid:
+        raise Incomplete(
+            f"not compared: {result.comparison.invalid}",
+            where=result.experiment.name,
+            fix="run the experiment again: it asks what is missing",
+        )

@@ -1,0 +1,43 @@
+"""`lift smoke`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lift.cli.options import JSON, screen, settings
+
+if TYPE_CHECKING:
+    from lift.settings import Config
+
+
+@click.command(name="smoke")
+@click.argument("item", required=False)
+@settings("skill", "backend", "model", "max_cost_usd", "max_tokens", "effort", "price", "journal")
+@JSON
+def command(config: Config, item: str | None, as_json: bool) -> None:
+    """Ask one prompt with and without the skill, and show both answers side by side.
+
+    The prompt is that of ITEM; the first quick item by default. It is an experiment of its own.
+
+    \b
+    Examples:
+      lift smoke
+      lift smoke textfield-set-value --model claude-haiku-5-5
+    """
+    from lift.cli.progress import Silent
+    from lift.journal import Journal
+    from lift.perform import perform
+    from lift.prepare import prepare, smoke
+    from lift.reports import json, terminal
+
+    prepared = prepare(config, smoke(config, item))
+    for notice in prepared.notices:
+        click.echo(notice, err=True)
+    perform(config, prepared, Silent())
+    with Journal(config.path("journal"), create=False) as journal:
+        known = journal.experiment(prepared.plan.experiment)
+        records = journal.records(known.name)
+    text = json.records(records, known) if as_json else terminal.beside(records, known, **screen())
+    click.echo(text)

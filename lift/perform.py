@@ -1,0 +1,207 @@
+"""A prepared plan, performed: calls made, interrupts heeded, every outcome in the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lift.backends import Backend, demo
+from lift.budget import Budget
+from lift.errors import CouldNotRun, Interrupted, LiftError, SettingError
+from lift.journal import Experiment, Journal
+from lift.judging import missing, votes_on
+from lift.plan import Plan
+from lift.prepare import Prepared, bench, clock, prices
+from lift.pricing import Price
+from lift.resolve import backend_name
+from lift.runner import Asking, Run, Watcher, score_stored
+from lift.schema import SETTLED, Evidence, Status, Trial
+from lift.settings import Config, credential
+from lift.worklist import Job
+
+GRACE_S = 5.0
+"""How long calls in flight may still finish after an interrupt."""
+
+
+def perform(config: Config, prepared: Prepared, watcher: Watcher) -> None:
+    """Do what is left of a plan; every answer is in the journal when this returns or raises.
+
+    Raises:
+        CeilingReached, CouldNotRun, Interrupted: see Run.all.
+    """
+    plan = prepared.plan
+    with Journal(config.path("journal")) as journal:
+        journal.begin(plan, now_ms=clock())
+        score_stored(plan, journal)
+        jobs = _jobs(config, prepared, journal, watcher)
+        if jobs:
+            names = [dataset.name for dataset in plan.datasets]
+            calls = _Calls(plan.experiment, plan.backend, names, prepared.prices)
+            asyncio.run(_perform(config, calls, jobs, journal))
+        _check_answered(plan, journal)
+
+
+def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
+    """Cast the votes that an experiment's answered trials lack, whatever their dataset says.
+
+    Raises:
+        CeilingReached, CouldNotRun, Interrupted: see Run.all.
+    """
+    with Journal(config.path("journal"), create=False) as journal:
+        jobs = missing(
+            journal.records(experiment.name),
+            bench=bench(config.settings),
+            journal=journal,
+            voted=watcher.voted,
+        )
+        if jobs:
+            backend = "demo" if experiment.canned else _real(config)
+            known = prices((), config.settings, backend)
+            calls = _Calls(experiment.name, backend, experiment.datasets, known)
+            asyncio.run(_perform(config, calls, jobs, journal))
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """Who is asked, and on whose account."""
+
+    experiment: str
+    backend: str
+    datasets: Sequence[str]
+    prices: Mapping[str, Price]
+
+
+def _jobs(config: Config, prepared: Prepared, journal: Journal, watcher: Watcher) -> list[Job]:
+    """Votes on what is answered come before new answers."""
+    plan = prepared.plan
+    judges = bench(config.settings)
+
+    def votes_after(trial: Trial, evidence: Evidence) -> list[Job]:
+        if trial.dataset not in prepared.judged:
+            return []
+        item = plan.item(trial)
+        return votes_on(trial, evidence, item, bench=judges, journal=journal, voted=watcher.voted)
+
+    answered = [
+        record
+        for record in (journal.records(plan.experiment) if prepared.judged else ())
+        if plan.has(record.trial) and record.trial.dataset in prepared.judged
+    ]
+    votes = missing(answered, bench=judges, journal=journal, voted=watcher.voted)
+    return votes + [
+        Asking(
+            trial=trial,
+            plan=plan,
+            prices=prepared.prices,
+            journal=journal,
+            watcher=watcher,
+            after=votes_after,
+        )
+        for trial in prepared.left
+    ]
+
+
+def _real(config: Config) -> str:
+    """The backend that judges real answers.
+
+    Raises:
+        CredentialError: there is no key: canned votes on real answers would be worthless.
+    """
+    settings = config.settings.model_copy(update={"backend": "messages"})
+    return backend_name(config.model_copy(update={"settings": settings}))
+
+
+def _backend(config: Config, calls: _Calls) -> Backend:
+    if calls.backend == "demo":
+        folder = config.path("datasets_dir")
+        canned = {k: v for name in calls.datasets for k, v in demo.load(folder, name).items()}
+        return demo.Demo(canned, clock=clock)
+    from lift.backends.messages import Messages
+
+    known = credential(config)
+    if known is None:
+        raise SettingError("the credential is gone", where="environment", fix="set it again")
+    return Messages(
+        known,
+        prices=calls.prices,
+        concurrency=config.settings.concurrency,
+        deadline_s=config.settings.deadline_s,
+        clock=clock,
+    )
+
+
+async def _perform(config: Config, calls: _Calls, jobs: Sequence[Job], journal: Journal) -> None:
+    spent, lost = journal.spent_usd(calls.experiment)
+    backend = _backend(config, calls)
+    run = Run(
+        backend=backend,
+        budget=Budget(config.settings.max_cost_usd, spent_usd=spent, lost_usd=lost),
+        clock=clock,
+    )
+    try:
+        await _interruptible(run, jobs, workers=config.settings.concurrency)
+    finally:
+        await backend.close()
+
+
+async def _interruptible(run: Run, jobs: Sequence[Job], *, workers: int) -> None:
+    """Run; the first SIGINT or SIGTERM lets calls in flight finish, the second does not."""
+    loop = asyncio.get_running_loop()
+    work = asyncio.ensure_future(run.all(jobs, workers=workers))
+    received: list[signal.Signals] = []
+    stopping: list[asyncio.Task[None]] = []
+
+    def interrupt(number: signal.Signals) -> None:
+        received.append(number)
+        if len(received) > 1:
+            work.cancel()
+            return
+        stopping.append(loop.create_task(run.stop(_interrupted(number))))
+        loop.call_later(GRACE_S, work.cancel)
+
+    handled = _signals()
+    for number in handled:
+        loop.add_signal_handler(number, interrupt, number)
+    try:
+        await work
+    except asyncio.CancelledError:
+        if not received:
+            raise
+        raise _interrupted(received[0]) from None
+    finally:
+        for number in handled:
+            loop.remove_signal_handler(number)
+
+
+def _signals() -> tuple[signal.Signals, ...]:
+    """Those that a run handles; only the main thread can."""
+    on_main = threading.current_thread() is threading.main_thread()
+    return (signal.SIGINT, signal.SIGTERM) if on_main else ()
+
+
+def _interrupted(number: signal.Signals) -> LiftError:
+    return Interrupted(
+        f"interrupted by {number.name}; every answer so far is recorded",
+        fix="run the same command again: it goes on from here",
+        exit_code=128 + number,
+    )
+
+
+def _check_answered(plan: Plan, journal: Journal) -> None:
+    """Raise where not a single trial was answered."""
+    rows = [row for row in journal.trials(plan.experiment) if row["status"] != Status.SKIPPED]
+    if not rows or any(row["status"] in SETTLED for row in rows):
+        return
+    reasons = Counter(
+        record.evidence.why for record in journal.records(plan.experiment) if record.evidence
+    )
+    why = reasons.most_common(1)[0][0] if reasons else "no trial was asked"
+    raise CouldNotRun(
+        f"no trial was answered: {why}",
+        where=plan.experiment,
+        fix="correct that and run the same command again",
+    )

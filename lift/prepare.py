@@ -1,0 +1,212 @@
+"""From settings and a command's wishes to a plan, and what is known before anything is asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from lift import plan as planning
+from lift import resolve
+from lift.dataset import Dataset, Selection
+from lift.evaluators import judge as judging
+from lift.journal import Journal
+from lift.judging import Bench
+from lift.plan import Estimate, Plan
+from lift.pricing import Price, cost_usd, estimated_tokens, price_of
+from lift.schema import SETTLED, Status, Trial, Usage
+from lift.settings import Config, Settings
+
+QUICK_REPEATS = 2
+FULL_REPEATS = 1
+
+VOTE_OUTPUT_TOKENS = (80, 150, 400)
+"""Low, middle and high length of a judge's answer."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a command asks for, beside the settings."""
+
+    selection: Selection
+    datasets: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    repeats: int | None = None
+    experiment: str | None = None
+    again: bool = False
+    judge: bool | None = None
+    """True judges every dataset, False none, None those that ask for it."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A plan, and what is known before anything is asked."""
+
+    plan: Plan
+    left: tuple[Trial, ...]
+    """Trials still to be asked."""
+    judged: frozenset[str]
+    """Names of the datasets whose trials are judged."""
+    votes_left: int
+    """Votes still to be cast, on answered trials and on those left."""
+    estimate: Estimate
+    """Of what is left."""
+    spent_usd: float
+    """By the experiment so far; calls that never reported usage count at their worst."""
+    notices: tuple[str, ...]
+    """What a person should know before it starts."""
+    prices: Mapping[str, Price]
+    """Model → price, the judge's included."""
+
+
+def clock() -> int:
+    """Unix time in milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def bench(settings: Settings) -> Bench:
+    """Who judges, and how often."""
+    return Bench(model=settings.judge_model, votes=settings.judge_votes)
+
+
+def prices(models: Sequence[str], settings: Settings, backend: str) -> dict[str, Price]:
+    """Model → price; nothing costs anything where replies are canned.
+
+    Raises:
+        SettingError: a model has no price.
+    """
+    if backend == "demo":
+        return dict.fromkeys((*models, settings.judge_model), Price(input_usd=0, output_usd=0))
+    known = {model: price_of(model, settings.price) for model in models}
+    return known | {settings.judge_model: known.get(settings.judge_model) or _judges(settings)}
+
+
+def smoke(config: Config, item: str | None) -> Wanted:
+    """One item, asked once under either condition, in an experiment of its own.
+
+    Args:
+        config: names the skill.
+        item: its id; None for the first quick item, else the first.
+
+    Raises:
+        DatasetError: no dataset of the skill has the item.
+    """
+    skill, datasets = resolve.skill_and_datasets(config, ())
+    if item is None:
+        items = [one for dataset in datasets for one in dataset.items]
+        item = next((one.id for one in items if one.quick), items[0].id)
+    dataset = resolve.dataset_with(datasets, item)
+    return Wanted(
+        Selection(only=(item,)),
+        datasets=(dataset.name,),
+        repeats=1,
+        experiment=f"{skill.name}-smoke-{_stamp()}",
+        judge=False,
+    )
+
+
+def _stamp() -> str:
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+
+
+def prepare(config: Config, wanted: Wanted) -> Prepared:
+    """Read skill and datasets and make the plan; asks nothing and writes nothing.
+
+    Raises:
+        UsageError: a setting, the skill, a dataset or a filter is wrong.
+        CredentialError: the messages backend has no key.
+    """
+    settings = config.settings
+    backend = resolve.backend_name(config)
+    skill, datasets = resolve.skill_and_datasets(config, wanted.datasets)
+    models = wanted.models or (settings.model,)
+    notices: tuple[str, ...] = ()
+    if backend == "demo":
+        datasets, notices = resolve.canned_only(config, datasets, wanted.selection)
+    plan = planning.make(
+        skill,
+        datasets,
+        selection=wanted.selection,
+        models=models,
+        repeats=wanted.repeats or (QUICK_REPEATS if wanted.selection.quick else FULL_REPEATS),
+        backend=backend,
+        max_tokens=settings.max_tokens,
+        effort=settings.effort or None,
+        experiment=wanted.experiment,
+        again=f"-{_stamp()}" if wanted.again else "",
+    )
+    return _prepared(config, wanted, plan, notices, prices(models, settings, backend))
+
+
+def _prepared(
+    config: Config,
+    wanted: Wanted,
+    plan: Plan,
+    notices: tuple[str, ...],
+    known: Mapping[str, Price],
+) -> Prepared:
+    settings = config.settings
+    judged = frozenset(d.name for d in plan.datasets if _judged(d, wanted.judge))
+    so_far = _so_far(config, plan.experiment)
+    left = planning.left(plan.trials, so_far.ended)
+    done = [t for t in plan.trials if so_far.ended.get(t.key, (0, None))[1] in SETTLED]
+    needed = sum(_votes(plan, trial, judged, settings) for trial in (*left, *done))
+    missing = max(0, needed - so_far.votes)
+    calls = planning.estimate(plan, left, known)
+    return Prepared(
+        plan=plan,
+        left=tuple(left),
+        judged=judged,
+        votes_left=missing,
+        estimate=_with_votes(calls, missing, known[settings.judge_model]),
+        spent_usd=so_far.spent_usd,
+        notices=notices,
+        prices=known,
+    )
+
+
+@dataclass(frozen=True)
+class _SoFar:
+    ended: Mapping[str, tuple[int, Status]]
+    votes: int
+    spent_usd: float
+
+
+def _so_far(config: Config, experiment: str) -> _SoFar:
+    path = config.path("journal")
+    if not path.exists():
+        return _SoFar({}, 0, 0.0)
+    with Journal(path) as journal:
+        return _SoFar(
+            journal.ended(experiment),
+            journal.votes_cast(experiment, model=config.settings.judge_model),
+            sum(journal.spent_usd(experiment)),
+        )
+
+
+def _judged(dataset: Dataset, wanted: bool | None) -> bool:
+    return dataset.judge if wanted is None else wanted
+
+
+def _votes(plan: Plan, trial: Trial, judged: frozenset[str], settings: Settings) -> int:
+    has_criteria = trial.dataset in judged and plan.item(trial).judge is not None
+    return settings.judge_votes if has_criteria else 0
+
+
+def _judges(settings: Settings) -> Price:
+    return price_of(settings.judge_model, settings.price)
+
+
+def _with_votes(answers: Estimate, votes: int, price: Price) -> Estimate:
+    tokens = estimated_tokens(judging.SYSTEM) + 2 * planning.TYPICAL_OUTPUT_TOKENS[1]
+    low, middle, high = (
+        votes * cost_usd(Usage(input_tokens=tokens, output_tokens=output), price)
+        for output in VOTE_OUTPUT_TOKENS
+    )
+    return Estimate(
+        calls=answers.calls + votes,
+        usd=answers.usd + middle,
+        low_usd=answers.low_usd + low,
+        high_usd=answers.high_usd + high,
+    )
