@@ -87,6 +87,9 @@ class _Unwatched:
     def ended(self, trial: Trial, evidence: Evidence) -> None:
         """Nobody watches."""
 
+    def waiting(self) -> None:
+        """Nobody watches."""
+
     def voted(self, trial: Trial, vote: Vote) -> None:
         """Nobody watches."""
 

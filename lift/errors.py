@@ -19,6 +19,20 @@ LiftError                    1
 
 from __future__ import annotations
 
+LONGEST_LINE = 600
+
+_CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    """The text with control characters spelled out, so that it cannot steer a terminal.
+
+    Args:
+        text: from anywhere: a server, a file, a reply.
+        keep: characters left as they are.
+    """
+    return text.translate({code: s for code, s in _CONTROL.items() if chr(code) not in keep})
+
 
 class LiftError(Exception):
     """What happened, where, and how to fix it; the command line prints it and exits.
@@ -38,12 +52,17 @@ class LiftError(Exception):
         self.fix = fix
 
     def __str__(self) -> str:
-        lines = [self.what]
+        lines = [_line(self.what)]
         if self.where:
-            lines.append(f"  where: {self.where}")
+            lines.append(f"  where: {_line(self.where)}")
         if self.fix:
-            lines.append(f"  fix:   {self.fix}")
+            lines.append(f"  fix:   {_line(self.fix)}")
         return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    line = visible(" ".join(text.split()))
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…"
 
 
 class ThresholdMissed(LiftError):

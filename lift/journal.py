@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import hashlib
 import json
 import os
 import sqlite3
+import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -21,6 +24,8 @@ PLANNED = "planned"
 
 BALLAST_BYTES = 1 << 20
 """Set aside beside the journal, given back when the disk is full: room for answers in flight."""
+
+SECONDS_BETWEEN_LOOKS = 0.1
 
 MIGRATIONS = (
     """
@@ -221,6 +226,27 @@ class Journal:
     def close(self) -> None:
         """Close the file; what was recorded is on disk already."""
         self._db.close()
+
+    @contextlib.contextmanager
+    def running(self, experiment: str, *, waiting: Callable[[], None]) -> Iterator[None]:
+        """Hold an experiment: of all processes on this machine one runs it at a time.
+
+        The lock ends with the process, however that ends.
+
+        Args:
+            experiment: its name.
+            waiting: called once if another process holds it.
+        """
+        name = hashlib.sha256(experiment.encode()).hexdigest()[:16]
+        path = self.path.with_name(f"{self.path.name}.{name}.lock")
+        with self._explained():
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            with self._explained():
+                _lock(file, waiting)
+            yield
+        finally:
+            os.close(file)
 
     # ---- writing
 
@@ -709,6 +735,20 @@ class Journal:
             (trial_id, attempt),
         )
         return tuple(Vote(**{**dict(row), "evidence": _evidence(row)}) for row in rows)
+
+
+def _lock(file: int, waiting: Callable[[], None]) -> None:
+    told = False
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not told:
+                waiting()
+            told = True
+            time.sleep(SECONDS_BETWEEN_LOOKS)  # a blocking flock would not heed Ctrl-C at once
+        else:
+            return
 
 
 def _make_private(path: Path) -> None:

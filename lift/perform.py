@@ -14,7 +14,7 @@ from lift.budget import Budget
 from lift.errors import CouldNotRun, Interrupted, LiftError, SettingError
 from lift.journal import Experiment, Journal
 from lift.judging import missing, votes_on
-from lift.plan import Plan
+from lift.plan import Plan, left
 from lift.prepare import Prepared, bench, clock, prices
 from lift.pricing import Price
 from lift.resolve import backend_name
@@ -36,12 +36,13 @@ def perform(config: Config, prepared: Prepared, watcher: Watcher) -> None:
     plan = prepared.plan
     with Journal(config.path("journal")) as journal:
         journal.begin(plan, now_ms=clock())
-        score_stored(plan, journal)
-        jobs = _jobs(config, prepared, journal, watcher)
-        if jobs:
-            names = [dataset.name for dataset in plan.datasets]
-            calls = _Calls(plan.experiment, plan.backend, names, prepared.prices)
-            asyncio.run(_perform(config, calls, jobs, journal))
+        with journal.running(plan.experiment, waiting=watcher.waiting):
+            score_stored(plan, journal)
+            jobs = _jobs(config, prepared, journal, watcher)
+            if jobs:
+                names = [dataset.name for dataset in plan.datasets]
+                calls = _Calls(plan.experiment, plan.backend, names, prepared.prices)
+                asyncio.run(_perform(config, calls, jobs, journal))
         _check_answered(plan, journal)
 
 
@@ -52,17 +53,18 @@ def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
         CeilingReached, CouldNotRun, Interrupted: see Run.all.
     """
     with Journal(config.path("journal"), create=False) as journal:
-        jobs = missing(
-            journal.records(experiment.name),
-            bench=bench(config.settings),
-            journal=journal,
-            voted=watcher.voted,
-        )
-        if jobs:
-            backend = "demo" if experiment.canned else _real(config)
-            known = prices((), config.settings, backend)
-            calls = _Calls(experiment.name, backend, experiment.datasets, known)
-            asyncio.run(_perform(config, calls, jobs, journal))
+        backend = "demo" if experiment.canned else _real(config)
+        known = prices((), config.settings, backend)
+        calls = _Calls(experiment.name, backend, experiment.datasets, known)
+        with journal.running(experiment.name, waiting=watcher.waiting):
+            jobs = missing(
+                journal.records(experiment.name),
+                bench=bench(config.settings),
+                journal=journal,
+                voted=watcher.voted,
+            )
+            if jobs:
+                asyncio.run(_perform(config, calls, jobs, journal))
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def _jobs(config: Config, prepared: Prepared, journal: Journal, watcher: Watcher
             watcher=watcher,
             after=votes_after,
         )
-        for trial in prepared.left
+        for trial in left(plan.trials, journal.ended(plan.experiment))
     ]
 
 

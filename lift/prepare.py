@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from datetime import UTC, datetime
 from lift import plan as planning
 from lift import resolve
 from lift.dataset import Dataset, Selection
+from lift.errors import UsageError
 from lift.evaluators import judge as judging
 from lift.journal import Journal
 from lift.judging import Bench
@@ -20,6 +22,9 @@ from lift.settings import Config, Settings
 
 QUICK_REPEATS = 2
 FULL_REPEATS = 1
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
+"""An experiment's name: safe in file names, addresses and tables."""
 
 VOTE_OUTPUT_TOKENS = (80, 150, 400)
 """Low, middle and high length of a judge's answer."""
@@ -106,6 +111,15 @@ def smoke(config: Config, item: str | None) -> Wanted:
     )
 
 
+def _check_name(name: str | None) -> None:
+    if name is not None and not NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} is no name for an experiment",
+            where="--experiment",
+            fix="use letters, digits, '.', '_' and '-'; up to 120, the first a letter or digit",
+        )
+
+
 def _stamp() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
 
@@ -117,6 +131,7 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
         UsageError: a setting, the skill, a dataset or a filter is wrong.
         CredentialError: the messages backend has no key.
     """
+    _check_name(wanted.experiment)
     settings = config.settings
     backend = resolve.backend_name(config)
     skill, datasets = resolve.skill_and_datasets(config, wanted.datasets)

@@ -25,6 +25,10 @@ class Watcher(Protocol):
         """A trial ended and is on disk."""
         ...
 
+    def waiting(self) -> None:
+        """Another process runs the experiment; this one waits for it."""
+        ...
+
     def voted(self, trial: Trial, vote: Vote) -> None:
         """A judge's vote on a trial is on disk."""
         ...

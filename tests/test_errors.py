@@ -175,6 +175,20 @@ def test_an_item_that_does_not_exist(project, serve):
     refused(project.lift("show", "nope"), 2, "no such trial of 'nope'", "greet-0")
 
 
+@pytest.mark.parametrize("name", ["", "a/b", "a b", "a\nb", "-a", "x" * 121])
+def test_a_name_that_is_none(project, name):
+    refused(project.lift("--quick", f"--experiment={name}"), 2, "no name for an experiment")
+
+
+def test_what_a_model_says_cannot_steer_the_terminal(project, serve):
+    serve(lambda *_: Says("\x1b[31mred\x07 \x9b2J"))
+    project.lift("run", "--only", "greet-0")
+    shown = project.lift("show", "greet-0").stdout
+
+    assert "\\x1b[31mred" in shown
+    assert not set(shown) & {"\x1b", "\x07", "\x9b"}
+
+
 def test_a_name_that_stands_for_something_else(project, serve):
     serve()
     project.lift("--quick", "--experiment", "e")

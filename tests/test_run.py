@@ -118,6 +118,16 @@ def test_after_an_interrupt_what_was_answered_is_not_asked_again(project, serve,
     assert sum(asked(model).values()) <= 20 + in_flight
 
 
+def test_two_processes_on_one_experiment_ask_nothing_twice(project, serve):
+    model = serve(lambda body, attempt: Says("hello()", seconds=0.05))
+    both = [project.start("--full", "--concurrency", "3") for _ in range(2)]
+    outcomes = [process.communicate(timeout=60) for process in both]
+
+    assert [process.returncode for process in both] == [0, 0], outcomes
+    assert len(model.calls) == 20
+    assert sorted("waiting for it" in err for _, err in outcomes) == [False, True]
+
+
 def test_a_second_interrupt_does_not_wait(project, serve):
     hold = threading.Event()
     model = serve(lambda body, attempt: Says(seconds=hold.wait(20) * 0.0))

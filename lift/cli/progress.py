@@ -64,7 +64,15 @@ class Tally:
         return f", about {pace * (self.total.total() - self.done.total()):.0f} s left"
 
 
-class Lines:
+class Talking:
+    """Says when another process has to be waited for."""
+
+    def waiting(self) -> None:
+        """Say so."""
+        click.echo("another lift runs this experiment: waiting for it to end", err=True)
+
+
+class Lines(Talking):
     """Plain lines, now and then: for logs and pipes."""
 
     def __init__(self, tally: Tally) -> None:
@@ -89,7 +97,7 @@ class Lines:
             click.echo(f"{self.tally.line()}{self.tally.remaining()}", err=True)
 
 
-class Bar:
+class Bar(Talking):
     """A live bar: for a terminal."""
 
     def __init__(self, tally: Tally, progress: Progress) -> None:
@@ -110,7 +118,7 @@ class Bar:
         self.progress.update(self.task, advance=1, description=self.tally.line())
 
 
-class Silent:
+class Silent(Talking):
     """For commands whose end is their only output."""
 
     def ended(self, trial: Trial, evidence: Evidence) -> None:

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lift.backends.demo import NOTICE
+from lift.errors import visible
 from lift.frames import (
     ALL,
     BASE,
@@ -107,22 +108,22 @@ def record(one: Record, *, width: int = 100, color: bool = False) -> str:
     """One trial in full."""
     trial, evidence = one.trial, one.evidence
     title = f"{trial.name} · {trial.model} · attempt {trial.attempt} · {one.status}"
-    parts: list[RenderableType] = [Panel(Text(one.item["prompt"]), title=f"prompt · {title}")]
+    parts: list[RenderableType] = [Panel(_shown(one.item["prompt"]), title=f"prompt · {title}")]
     if evidence is None:
         return _rendered([*parts, Text("not asked yet")], width=width, color=color)
     if evidence.canned:
         parts.append(Text(NOTICE, style="yellow"))
     if evidence.why:
-        parts.append(Text(evidence.why, style="red"))
+        parts.append(Text(visible(evidence.why), style="red"))
     if evidence.reply:
-        parts.append(Panel(Text(evidence.text), title=f"reply · {evidence.reply.model}"))
+        parts.append(Panel(_shown(evidence.text), title=f"reply · {evidence.reply.model}"))
     for score in one.scores:
         value = "not scored" if score.value is None else f"{score.value:.2f}"
         outcome = {True: "pass", False: "fail", None: ""}[score.passed]
-        parts.append(Text(f"{score.evaluator}: {value} {outcome} · {score.why}"))
+        parts.append(_shown(f"{score.evaluator}: {value} {outcome} · {score.why}"))
     for vote in one.votes:
         value = "not cast" if vote.value is None else f"{vote.value:.2f}"
-        parts.append(Text(f"{vote.evaluator} {vote.number} ({vote.model}): {value} · {vote.why}"))
+        parts.append(_shown(f"{vote.evaluator} {vote.number} ({vote.model}): {value} · {vote.why}"))
     used = evidence.usage
     parts.append(
         Text(
@@ -144,7 +145,7 @@ def beside(
     for _ in records:
         grid.add_column(ratio=1)
     grid.add_row(*(_answer(record) for record in records))
-    prompt = Panel(Text(records[0].item["prompt"].strip()), title=records[0].trial.item)
+    prompt = Panel(_shown(records[0].item["prompt"].strip()), title=records[0].trial.item)
     return _rendered([_heading(experiment), prompt, grid], width=width, color=color)
 
 
@@ -155,7 +156,12 @@ def _answer(one: Record) -> Panel:
         f"{score.evaluator} {score.value:.2f}" for score in one.scores if score.value is not None
     ]
     title = " · ".join([one.trial.condition, one.status, *lines])
-    return Panel(Text(text or why), title=title)
+    return Panel(_shown(text or why), title=title)
+
+
+def _shown(text: str) -> Text:
+    """Text from a model or a user, harmless to a terminal."""
+    return Text(visible(text.replace("\r\n", "\n"), keep="\n\t"))
 
 
 def _heading(experiment: Experiment) -> Text:
