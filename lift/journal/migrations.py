@@ -1,0 +1,123 @@
+"""The journal's tables, version by version."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+MIGRATIONS = (
+    """
+    CREATE TABLE experiments (
+        name        TEXT PRIMARY KEY,
+        created_ms  INTEGER NOT NULL,
+        skill       TEXT NOT NULL,          -- its name
+        skill_hash  TEXT NOT NULL REFERENCES skills (hash),
+        backend     TEXT NOT NULL,
+        canned      INTEGER NOT NULL,       -- 1: demo replies, which prove nothing
+        repeats     INTEGER NOT NULL,
+        plan_hash   TEXT NOT NULL,          -- of the latest plan under this name
+        ran_ms      INTEGER NOT NULL        -- when a run last began
+    );
+    CREATE TABLE skills (                   -- each version of a skill that was asked with
+        hash        TEXT PRIMARY KEY,
+        name        TEXT NOT NULL,
+        description TEXT NOT NULL,
+        body        BLOB NOT NULL           -- compressed
+    );
+    CREATE TABLE items (                    -- each version of an item that was asked
+        hash        TEXT PRIMARY KEY,
+        content     BLOB NOT NULL           -- compressed JSON: {system, item}
+    );
+    CREATE TABLE conditions (
+        hash        TEXT PRIMARY KEY,
+        content     TEXT NOT NULL           -- JSON
+    );
+    CREATE TABLE trials (                   -- what is planned
+        id          INTEGER PRIMARY KEY,
+        key         TEXT NOT NULL UNIQUE,   -- Trial.key of the first attempt
+        experiment  TEXT NOT NULL REFERENCES experiments (name),
+        dataset     TEXT NOT NULL,
+        item        TEXT NOT NULL,
+        category    TEXT NOT NULL,
+        condition   TEXT NOT NULL,
+        model       TEXT NOT NULL,
+        repeat      INTEGER NOT NULL,
+        item_hash   TEXT NOT NULL REFERENCES items (hash),
+        condition_hash TEXT NOT NULL REFERENCES conditions (hash)
+    );
+    CREATE INDEX trials_experiment ON trials (experiment);
+    CREATE TABLE attempts (                 -- what was asked, and how it ended
+        trial       INTEGER NOT NULL REFERENCES trials (id),
+        attempt     INTEGER NOT NULL,
+        status      TEXT NOT NULL,          -- ok, failed, errored, skipped
+        why         TEXT NOT NULL,
+        started_ms  INTEGER NOT NULL,
+        ended_ms    INTEGER NOT NULL,
+        cost_usd    REAL NOT NULL,
+        lost_usd    REAL NOT NULL,          -- worst case of calls without a usage report
+        input_tokens INTEGER NOT NULL,      -- everything the model read
+        output_tokens INTEGER NOT NULL,
+        evidence    BLOB NOT NULL,          -- compressed JSON
+        PRIMARY KEY (trial, attempt)
+    ) WITHOUT ROWID;
+    CREATE TABLE scores (
+        trial       INTEGER NOT NULL,
+        attempt     INTEGER NOT NULL,
+        evaluator   TEXT NOT NULL,
+        value       REAL,                   -- NULL: not scored
+        passed      INTEGER,
+        weight      REAL NOT NULL,
+        why         TEXT NOT NULL,
+        error       TEXT,
+        PRIMARY KEY (trial, attempt, evaluator),
+        FOREIGN KEY (trial, attempt) REFERENCES attempts (trial, attempt) ON DELETE CASCADE
+    ) WITHOUT ROWID;
+    CREATE VIEW latest AS                   -- each planned trial, as its latest attempt ended
+        SELECT trials.*, attempts.attempt, attempts.status, attempts.why, attempts.started_ms,
+               attempts.ended_ms, attempts.evidence, attempts.output_tokens,
+               attempts.input_tokens
+        FROM trials LEFT JOIN attempts ON attempts.trial = trials.id
+            AND attempts.attempt = (SELECT max(attempt) FROM attempts WHERE trial = trials.id);
+    """,
+    """
+    CREATE TABLE votes (                    -- each judgement of a trial by a model
+        trial       INTEGER NOT NULL,
+        attempt     INTEGER NOT NULL,
+        evaluator   TEXT NOT NULL,          -- the judge's name
+        number      INTEGER NOT NULL,
+        value       REAL,                   -- NULL: not cast, asked for again
+        why         TEXT NOT NULL,
+        model       TEXT NOT NULL,          -- that was asked to judge
+        prompt_hash TEXT NOT NULL,
+        started_ms  INTEGER NOT NULL,
+        ended_ms    INTEGER NOT NULL,
+        cost_usd    REAL NOT NULL,          -- of every try
+        lost_usd    REAL NOT NULL,
+        evidence    BLOB NOT NULL,          -- compressed JSON, of the judge's call
+        PRIMARY KEY (trial, attempt, evaluator, number),
+        FOREIGN KEY (trial, attempt) REFERENCES attempts (trial, attempt) ON DELETE CASCADE
+    ) WITHOUT ROWID;
+    CREATE TABLE sent (                     -- what a server said it took
+        destination TEXT NOT NULL,          -- address and project
+        trial       INTEGER NOT NULL,
+        attempt     INTEGER NOT NULL,
+        part        TEXT NOT NULL,          -- answer, scores, or judge/number
+        sent_ms     INTEGER NOT NULL,
+        PRIMARY KEY (destination, trial, attempt, part)
+    ) WITHOUT ROWID;
+    """,
+)
+"""Scripts that bring a journal from one version (its PRAGMA user_version) to the next."""
+
+
+def statements(script: str) -> Iterator[str]:
+    """A script's statements, one by one.
+
+    executescript would commit the transaction around it.
+    """
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

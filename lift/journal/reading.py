@@ -1,0 +1,255 @@
+"""What the journal is asked."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lift.errors import ExperimentError
+from lift.journal.database import Database
+from lift.journal.rows import (
+    PLANNED,
+    Experiment,
+    Parcel,
+    Record,
+    evidence_of,
+    parts,
+    trial_of,
+    unpacked,
+)
+from lift.schema import Condition, Evidence, Score, Status, Trial, Vote
+
+
+class Reader(Database):
+    """The questions that runs, comparisons and reports put."""
+
+    def experiments(self) -> list[Experiment]:
+        """Every experiment, the one that ran last first."""
+        with self._explained():
+            rows = self._db.execute(
+                """
+                SELECT experiments.*, count(latest.id) AS planned,
+                    group_concat(DISTINCT latest.model) AS models,
+                    group_concat(DISTINCT latest.dataset) AS datasets,
+                    coalesce(sum(latest.status IN ('ok', 'failed')), 0) AS answered,
+                    coalesce(sum(latest.status = 'errored'), 0) AS errored
+                FROM experiments LEFT JOIN latest ON latest.experiment = experiments.name
+                GROUP BY experiments.name ORDER BY ran_ms DESC, created_ms DESC
+                """
+            ).fetchall()
+            return [self._experiment(row) for row in rows]
+
+    def experiment(self, name: str | None = None) -> Experiment:
+        """One experiment; the one that ran last where no name is given.
+
+        Raises:
+            ExperimentError: there is none of that name; the nearest names are in the message.
+        """
+        known = self.experiments()
+        for experiment in known:
+            if name in (None, experiment.name):
+                return experiment
+        raise _unknown(name, [experiment.name for experiment in known], self.path)
+
+    def ended(self, experiment: str) -> dict[str, tuple[int, Status]]:
+        """Key of each planned trial that was asked → its latest attempt and how that ended."""
+        with self._explained():
+            rows = self._db.execute(
+                "SELECT key, attempt, status FROM latest WHERE experiment = ? AND status NOTNULL",
+                (experiment,),
+            )
+            return {key: (attempt, Status(status)) for key, attempt, status in rows}
+
+    def spent_usd(self, experiment: str) -> tuple[float, float]:
+        """What the experiment cost, and the worst case of calls that reported no usage."""
+        with self._explained():
+            row = self._db.execute(
+                """
+                SELECT coalesce(sum(cost_usd), 0.0), coalesce(sum(lost_usd), 0.0)
+                FROM (SELECT trial, cost_usd, lost_usd FROM attempts
+                      UNION ALL SELECT trial, cost_usd, lost_usd FROM votes) AS calls
+                    JOIN trials ON trials.id = calls.trial WHERE experiment = ?
+                """,
+                (experiment,),
+            ).fetchone()
+            return float(row[0]), float(row[1])
+
+    def trials(self, experiment: str) -> list[dict[str, Any]]:
+        """The rows of frames.TRIALS."""
+        with self._explained():
+            rows = self._db.execute(
+                """
+                SELECT dataset, item, category, condition, model, repeat,
+                    coalesce(attempt, 0) AS attempt, coalesce(status, :planned) AS status,
+                    coalesce((SELECT sum(cost_usd) FROM attempts WHERE trial = latest.id), 0.0)
+                        AS cost_usd,
+                    coalesce(ended_ms - started_ms, 0) / 1000.0 AS seconds,
+                    coalesce(input_tokens, 0) AS input_tokens,
+                    coalesce(output_tokens, 0) AS output_tokens
+                FROM latest WHERE experiment = :experiment ORDER BY id
+                """,
+                {"experiment": experiment, "planned": PLANNED},
+            )
+            return [dict(row) for row in rows]
+
+    def scores(self, experiment: str) -> list[dict[str, Any]]:
+        """The rows of frames.SCORES."""
+        with self._explained():
+            rows = self._db.execute(
+                """
+                SELECT dataset, item, category, condition, model, repeat, evaluator, value, weight,
+                    judged
+                FROM latest JOIN (
+                    SELECT trial, attempt, evaluator, value, weight, 0 AS judged FROM scores
+                    UNION ALL
+                    SELECT trial, attempt, evaluator, avg(value), 1.0, 1 FROM votes
+                    GROUP BY trial, attempt, evaluator
+                ) AS every ON every.trial = latest.id AND every.attempt = latest.attempt
+                WHERE experiment = ? ORDER BY latest.id, judged, evaluator
+                """,
+                (experiment,),
+            )
+            return [dict(row) for row in rows]
+
+    def records(self, experiment: str, *, item: str | None = None) -> list[Record]:
+        """Trials in full, in the order they were planned.
+
+        Args:
+            experiment: its name.
+            item: only trials of this item; all where None.
+        """
+        with self._explained():
+            rows = self._db.execute(
+                """
+                SELECT latest.*, items.content, conditions.content AS condition_content
+                FROM latest JOIN items ON items.hash = item_hash
+                    JOIN conditions ON conditions.hash = condition_hash
+                WHERE experiment = :experiment AND (:item IS NULL OR item = :item)
+                ORDER BY dataset, item, model, repeat, latest.id
+                """,
+                {"experiment": experiment, "item": item},
+            ).fetchall()
+            return [self._read(row) for row in rows]
+
+    def votes_cast(self, experiment: str, *, model: str) -> int:
+        """How many votes of a model the latest attempts have."""
+        with self._explained():
+            row = self._db.execute(
+                """
+                SELECT count(*) FROM latest JOIN votes
+                    ON votes.trial = latest.id AND votes.attempt = latest.attempt
+                WHERE experiment = ? AND votes.value NOTNULL AND votes.model = ?
+                """,
+                (experiment, model),
+            ).fetchone()
+            return int(row[0])
+
+    def unscored(self, experiment: str) -> list[tuple[Trial, Evidence]]:
+        """Answered trials that have no score."""
+        with self._explained():
+            rows = self._db.execute(
+                """
+                SELECT * FROM latest WHERE experiment = ? AND status IN ('ok', 'failed')
+                    AND NOT EXISTS (SELECT 1 FROM scores
+                        WHERE scores.trial = latest.id AND scores.attempt = latest.attempt)
+                """,
+                (experiment,),
+            ).fetchall()
+            return [(trial_of(row), evidence_of(row)) for row in rows]
+
+    def unsent(self, experiment: str, destination: str) -> list[Parcel]:
+        """What a server has not taken yet: every ended attempt with parts that are unsent.
+
+        Args:
+            experiment: its name.
+            destination: address and project, as given to `mark_sent`.
+
+        Returns:
+            In the order the trials were planned, latest attempts only.
+        """
+        with self._explained():
+            taken = self._db.execute(
+                "SELECT trial, attempt, part FROM sent WHERE destination = ?", (destination,)
+            )
+            sent = {(trial, attempt, part) for trial, attempt, part in taken}
+            rows = self._db.execute(
+                """
+                SELECT latest.*, items.content, conditions.content AS condition_content
+                FROM latest JOIN items ON items.hash = item_hash
+                    JOIN conditions ON conditions.hash = condition_hash
+                WHERE experiment = ? AND status NOTNULL AND status != 'skipped'
+                ORDER BY latest.id
+                """,
+                (experiment,),
+            ).fetchall()
+            parcels = []
+            for row in rows:
+                record = self._read(row)
+                unsent = frozenset(
+                    part
+                    for part in parts(record)
+                    if (row["id"], record.trial.attempt, part) not in sent
+                )
+                if unsent:
+                    parcels.append(Parcel(record, unsent))
+            return parcels
+
+    def _experiment(self, row: Mapping[str, Any]) -> Experiment:
+        cost, lost = self.spent_usd(row["name"])
+        return Experiment(
+            name=row["name"],
+            created_ms=row["created_ms"],
+            skill=row["skill"],
+            backend=row["backend"],
+            canned=bool(row["canned"]),
+            repeats=row["repeats"],
+            models=tuple(sorted((row["models"] or "").split(","))),
+            datasets=tuple(sorted((row["datasets"] or "").split(","))),
+            planned=row["planned"],
+            answered=row["answered"],
+            errored=row["errored"],
+            cost_usd=cost,
+            lost_usd=lost,
+        )
+
+    def _read(self, row: sqlite3.Row) -> Record:
+        content = json.loads(unpacked(row["content"]))
+        return Record(
+            trial=trial_of(row),
+            status=row["status"] or PLANNED,
+            condition=Condition.model_validate_json(row["condition_content"]),
+            item=content["item"],
+            system=content["system"],
+            evidence=evidence_of(row) if row["evidence"] else None,
+            scores=self._scores(row["id"], row["attempt"]),
+            votes=self._votes(row["id"], row["attempt"]),
+        )
+
+    def _scores(self, trial_id: int, attempt: int | None) -> tuple[Score, ...]:
+        rows = self._db.execute(
+            "SELECT evaluator, value, passed, weight, why, error FROM scores"
+            " WHERE trial = ? AND attempt = ? ORDER BY evaluator",
+            (trial_id, attempt),
+        )
+        return tuple(Score.model_validate(dict(row)) for row in rows)
+
+    def _votes(self, trial_id: int, attempt: int | None) -> tuple[Vote, ...]:
+        rows = self._db.execute(
+            "SELECT evaluator, number, value, why, model, prompt_hash, evidence FROM votes"
+            " WHERE trial = ? AND attempt = ? ORDER BY evaluator, number",
+            (trial_id, attempt),
+        )
+        return tuple(Vote(**{**dict(row), "evidence": evidence_of(row)}) for row in rows)
+
+
+def _unknown(name: str | None, known: Sequence[str], path: Path) -> ExperimentError:
+    if not known:
+        return ExperimentError("no experiment yet", where=str(path), fix="run lift --quick")
+    near = difflib.get_close_matches(name or "", known, n=3, cutoff=0.4) or known[:3]
+    return ExperimentError(
+        f"no experiment {name!r}", where=str(path), fix=f"nearest: {', '.join(near)}; lift list"
+    )

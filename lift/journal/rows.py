@@ -1,0 +1,89 @@
+"""Rows of the journal to nouns."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from typing import Any, NamedTuple
+
+from lift.schema import Condition, Evidence, Score, Trial, Vote
+
+PLANNED = "planned"
+"""What a trial's status reads while it has not been asked."""
+
+
+class Experiment(NamedTuple):
+    """One experiment, as the journal knows it."""
+
+    name: str
+    created_ms: int
+    skill: str
+    backend: str
+    canned: bool
+    repeats: int
+    models: tuple[str, ...]
+    datasets: tuple[str, ...]
+    planned: int
+    answered: int
+    errored: int
+    cost_usd: float
+    lost_usd: float
+
+
+class Record(NamedTuple):
+    """One trial in full, as its latest attempt ended."""
+
+    trial: Trial
+    status: str
+    condition: Condition
+    item: dict[str, Any]
+    """The item's content, as Item.model_dump(mode="json") gives it."""
+    system: str
+    """First block of the system prompt."""
+    evidence: Evidence | None
+    """None where it has not been asked yet."""
+    scores: tuple[Score, ...]
+    """Of the checks."""
+    votes: tuple[Vote, ...]
+    """Of the judges, in order of their numbers."""
+
+
+class Parcel(NamedTuple):
+    """One trial with what a server has not taken of it."""
+
+    record: Record
+    parts: frozenset[str]
+    """`answer` (its trace), `scores` (of its checks), and `judge/NUMBER` for each vote cast (the
+    vote's trace and score)."""
+
+
+def part_of(vote: Vote) -> str:
+    """Names a vote among the parts of its trial."""
+    return f"{vote.evaluator}/{vote.number}"
+
+
+def parts(record: Record) -> list[str]:
+    """Names what a server is sent of a trial."""
+    votes = [part_of(vote) for vote in record.votes if vote.value is not None]
+    return ["answer", *(["scores"] if record.scores else []), *votes]
+
+
+def trial_of(row: sqlite3.Row) -> Trial:
+    """The trial of a row of `latest`."""
+    fields = {name: row[name] for name in Trial.model_fields if name != "attempt"}
+    return Trial(**fields, attempt=row["attempt"] or 1)
+
+
+def evidence_of(row: sqlite3.Row) -> Evidence:
+    """The evidence that a row holds."""
+    return Evidence.model_validate_json(unpacked(row["evidence"]))
+
+
+def packed(text: str) -> bytes:
+    """Compressed."""
+    return zlib.compress(text.encode(), 6)
+
+
+def unpacked(blob: bytes) -> str:
+    """What was packed; raises zlib.error or ValueError where the file is damaged."""
+    return zlib.decompress(blob).decode()

@@ -1,0 +1,224 @@
+"""What the journal is told, each time in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from lift.errors import ExperimentError, JournalError
+from lift.journal.reading import Reader
+from lift.journal.rows import packed, part_of
+from lift.plan import Plan
+from lift.schema import Evidence, Score, Trial, Vote, digest
+
+
+class Journal(Reader):
+    """Experiments, trials, evidence and scores on disk.
+
+    Each write is one transaction. Several processes may use one journal at once.
+
+    Args:
+        path: the SQLite file; its folder is made, readable by its owner alone.
+        create: False opens an existing journal only.
+
+    Raises:
+        JournalError: it cannot be opened or written, is damaged, or of a newer version.
+    """
+
+    def begin(self, plan: Plan, *, now_ms: int) -> None:
+        """Write down what an experiment plans, before anything is asked.
+
+        Trials that the experiment has already are kept.
+
+        Raises:
+            ExperimentError: the name already stands for other items, conditions or replies.
+            JournalError: it cannot be written.
+        """
+        with self._explained(), self._transaction():
+            self._check_name(plan)
+            self._insert_plan(plan, now_ms)
+        self._set_aside()
+
+    def record(self, trial: Trial, evidence: Evidence, scores: Sequence[Score]) -> None:
+        """Write down how a trial ended and what its checks say, in one transaction.
+
+        Raises:
+            JournalError: it cannot be written; nothing of it is.
+        """
+        try:
+            with self._explained():
+                self._record(trial, evidence, scores)
+        except JournalError:
+            if not self._ballast.exists():
+                raise
+            self._ballast.unlink()
+            with self._explained():
+                self._record(trial, evidence, scores)
+            raise
+
+    def record_vote(self, trial: Trial, vote: Vote) -> None:
+        """Write down one vote of a judge, in a transaction of its own.
+
+        A vote that is cast again adds its cost to that of the tries before.
+
+        Raises:
+            JournalError: it cannot be written; nothing of it is.
+        """
+        with self._explained(), self._transaction():
+            row = self._trial_id(trial)
+            evidence = vote.evidence
+            self._db.execute(
+                """
+                INSERT INTO votes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET value = excluded.value, why = excluded.why,
+                    model = excluded.model, prompt_hash = excluded.prompt_hash,
+                    started_ms = excluded.started_ms, ended_ms = excluded.ended_ms,
+                    cost_usd = cost_usd + excluded.cost_usd,
+                    lost_usd = lost_usd + excluded.lost_usd, evidence = excluded.evidence
+                """,
+                (
+                    row, trial.attempt, vote.evaluator, vote.number, vote.value, vote.why,
+                    vote.model, vote.prompt_hash,
+                    evidence.started_ms, evidence.ended_ms, evidence.cost_usd, evidence.lost_usd,
+                    packed(evidence.model_dump_json()),
+                ),
+            )  # fmt: skip
+            self._db.execute(
+                "DELETE FROM sent WHERE trial = ? AND attempt = ? AND part = ?",
+                (row, trial.attempt, part_of(vote)),
+            )
+
+    def mark_sent(
+        self, destination: str, sent: Sequence[tuple[Trial, str]], *, now_ms: int
+    ) -> None:
+        """Write down that a server took these parts, in one transaction.
+
+        Args:
+            destination: address and project.
+            sent: trial, with its attempt, and part.
+            now_ms: Unix time in milliseconds.
+        """
+        with self._explained(), self._transaction():
+            rows = [
+                (destination, self._trial_id(trial), trial.attempt, part, now_ms)
+                for trial, part in sent
+            ]
+            self._db.executemany("INSERT OR REPLACE INTO sent VALUES (?, ?, ?, ?, ?)", rows)
+
+    def _check_name(self, plan: Plan) -> None:
+        name = plan.experiment
+        known = self._db.execute(
+            "SELECT backend, skill FROM experiments WHERE name = ?", (name,)
+        ).fetchone()
+        if known is None:
+            return
+        fix = "choose another --experiment name, or --again for a fresh one"
+        if known["backend"] != plan.backend:
+            raise ExperimentError(
+                f"{name} holds answers of the {known['backend']} backend, not {plan.backend}",
+                where=str(self.path),
+                fix=fix,
+            )
+        rows = self._db.execute(
+            "SELECT key, item_hash, condition_hash FROM trials WHERE experiment = ?", (name,)
+        )
+        asked = {key: (item, condition) for key, item, condition in rows}
+        for trial in plan.trials:
+            before = asked.get(trial.key)
+            if before and before != (trial.item_hash, trial.condition_hash):
+                changed = "condition" if before[0] == trial.item_hash else "item"
+                raise ExperimentError(
+                    f"{name} asked {trial.name} with another {changed}",
+                    where=str(self.path),
+                    fix=fix,
+                )
+
+    def _insert_plan(self, plan: Plan, now_ms: int) -> None:
+        skill = plan.skill
+        self._db.execute(
+            "INSERT OR IGNORE INTO skills VALUES (?, ?, ?, ?)",
+            (skill.tree_hash, skill.name, skill.description, packed(skill.body)),
+        )
+        self._db.execute(
+            """
+            INSERT INTO experiments VALUES (:name, :now, :skill, :hash, :backend, :canned,
+                :repeats, :plan, :now)
+            ON CONFLICT (name) DO UPDATE SET ran_ms = :now, plan_hash = :plan
+            """,
+            {
+                "name": plan.experiment,
+                "now": now_ms,
+                "skill": skill.name,
+                "hash": skill.tree_hash,
+                "backend": plan.backend,
+                "canned": plan.backend == "demo",
+                "repeats": plan.repeats,
+                "plan": plan.hash,
+            },
+        )
+        self._db.executemany(
+            "INSERT OR IGNORE INTO conditions VALUES (?, ?)",
+            [(digest(c), c.model_dump_json()) for c in plan.conditions],
+        )
+        contents = {
+            digest([dataset.system, item.hash]): json.dumps(
+                {"system": dataset.system, "item": item.model_dump(mode="json")}
+            )
+            for dataset in plan.datasets
+            for item in dataset.items
+        }
+        self._db.executemany(
+            "INSERT OR IGNORE INTO items VALUES (?, ?)",
+            [(key, packed(content)) for key, content in contents.items()],
+        )
+        self._db.executemany(
+            """
+            INSERT OR IGNORE INTO trials (key, experiment, dataset, item, category, condition,
+                model, repeat, item_hash, condition_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                (t.key, t.experiment, t.dataset, t.item, t.category, t.condition, t.model,
+                 t.repeat, t.item_hash, t.condition_hash)
+                for t in plan.trials
+            ],
+        )  # fmt: skip
+
+    def _record(self, trial: Trial, evidence: Evidence, scores: Sequence[Score]) -> None:
+        with self._transaction():
+            row = self._trial_id(trial)
+            self._db.execute(
+                """
+                INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET status = excluded.status, why = excluded.why,
+                    started_ms = excluded.started_ms, ended_ms = excluded.ended_ms,
+                    cost_usd = excluded.cost_usd, lost_usd = excluded.lost_usd,
+                    input_tokens = excluded.input_tokens,
+                    output_tokens = excluded.output_tokens, evidence = excluded.evidence
+                """,
+                (
+                    row,
+                    trial.attempt,
+                    evidence.status,
+                    evidence.why,
+                    evidence.started_ms,
+                    evidence.ended_ms,
+                    evidence.cost_usd,
+                    evidence.lost_usd,
+                    evidence.usage.total_input_tokens,
+                    evidence.usage.output_tokens,
+                    packed(evidence.model_dump_json()),
+                ),
+            )
+            self._db.executemany(
+                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (row, trial.attempt, s.evaluator, s.value, s.passed, s.weight, s.why,
+                     s.error)
+                    for s in scores
+                ],
+            )  # fmt: skip
+
+    def _trial_id(self, trial: Trial) -> int:
+        first = trial.model_copy(update={"attempt": 1})
+        (row,) = self._db.execute("SELECT id FROM trials WHERE key = ?", (first.key,))
+        return int(row["id"])
