@@ -134,3 +134,12 @@ def test_make_names_every_target_that_the_readme_uses():
 
     used = set(re.findall(r"`?make (\w+)", README))
     assert [target for target in used if f"make {target}" not in listed.stdout] == []
+
+
+def test_the_costs_page_says_what_its_script_computes():
+    import runpy
+
+    script = runpy.run_path(str(ROOT / "benchmarks" / "costs.py"))
+    text = (ROOT / "docs" / "costs.md").read_text("utf-8")
+
+    assert script["page"](text) == text

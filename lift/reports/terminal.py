@@ -241,8 +241,9 @@ def _share(value: float) -> str:
 def _delta(value: float) -> Text:
     if value != value:
         return Text("–")
-    style = "green" if value > 0 else "red" if value < 0 else ""
-    return Text(f"{value:+.2f}", style=style)
+    rounded = round(value, 2) + 0.0  # no minus zero
+    style = "green" if rounded > 0 else "red" if rounded < 0 else ""
+    return Text(f"{rounded:+.2f}", style=style)
 
 
 def _scale(base: float, other: float) -> Text:
