@@ -132,6 +132,12 @@ COMMENTS = [
     case("an unclosed block comment runs to the end", CLICK, fenced("x();\n/* y\nz.click();"), 0),
     case("Java's block comments do not nest", CLICK, fenced("/* /* a */ x.click(); /* */"), 1),
     case("Kotlin's block comments nest", CLICK, fenced("/* /* a */ x.click() */ y()", "kotlin"), 0),
+    case("a nested comment that is not closed runs to the end", CLICK,
+         fenced("x() /* /* a */ y.click()", "kotlin"), 0),
+    case("a text that only looks like a docstring is no comment", NO_LOCATOR,
+         fenced('t = [\n  """page.locator(x)"""\n]\nf("""a"""\n  """page.locator(y)""")', "py"), 0),
+    case("a text that continues a line is no docstring", NO_LOCATOR,
+         fenced('t = \\\n"""page.locator(x)"""', "python"), 0),
     case("a hash comment in Python is a comment", CLICK, fenced("x()  # x.click()", "python"), 0),
     case("a hash in Java is no comment", Rubric(must_use=["find("]), fenced("#find(x)"), 1),
     case("a hash comment in a shell script is a comment", Rubric(must_use=["mvn test"]),
@@ -154,6 +160,8 @@ COMMENTS = [
          fenced("x.press();\n// x.click()", ""), 0),
     case("an unnamed block of Python has Python's comments", CLICK,
          fenced("def f():\n    x.press()\n    # x.click()", ""), 0),
+    case("an unnamed block of Kotlin has Kotlin's strings", CLICK,
+         fenced('fun f() {\n    g("${m["http://x"]}"); y.click()\n}', ""), 1),
     case("an unknown language is guessed", CLICK, fenced("x.press();\n// x.click()", "vaadin"), 0),
 ]  # fmt: skip
 
@@ -196,6 +204,12 @@ STRINGS = [
          fenced('s.replace(/"/g, q); // page.locator( "', "js"), 1),
     case("a division is no regular expression", NO_LOCATOR,
          fenced("a = b / c; // page.locator( /", "js"), 1),
+    case("a regular expression may start the code of a template literal", NO_LOCATOR,
+         fenced('f(`${/"/.test(s)}`); // page.locator( "', "js"), 1),
+    case("a slash that closes no regular expression is a slash", NO_LOCATOR,
+         fenced("x = /a[b;\ny(); // page.locator(", "js"), 1),
+    case("an address between tags is no comment", CLICK,
+         fenced("<p>http://x {y.click()}</p> {/* a */}", "tsx"), 1),
     case("an apostrophe between tags starts no string", NO_LOCATOR,
          fenced("<p>Don't</p> {/* page.locator( */}", "jsx"), 1),
     case("a hash in a Python string is no comment", CLICK,
@@ -212,6 +226,12 @@ STRINGS = [
          fenced("""f(f"{{'") # page.locator( '""", "python"), 1),
     case("a Kotlin string may hold a map's key", CLICK,
          fenced('f("${m["http://x"]}"); y.click()', "kotlin"), 1),
+    case("a raw Kotlin string may end in a quote", NO_LOCATOR,
+         fenced('f("""say "a // b""""); g() // page.locator(', "kotlin"), 1),
+    case("a Groovy string may hold slashes", CLICK,
+         fenced("f('http://x', ~/a\\/\\/b/, \"${g('//')}\"); y.click()", "groovy"), 1),
+    case("a verbatim string has no escapes", NO_LOCATOR,
+         fenced('f(@"C:\\"); // page.locator( "', "csharp"), 1),
     case("a quote in a shell word does not hide a comment", CLICK,
          fenced("echo don't # click()", "bash"), 0),
     case("a hash in a shell string is no comment", CLICK, fenced("f 'a # click()'", "bash"), 1),
@@ -306,7 +326,7 @@ CLASSES = [
     case("Kotlin's interface beside a base is not the base", BASE,
          fenced("class A : Other(), Base { }", "kotlin"), 0),
     case("Kotlin's injected constructor may come before", BASE,
-         fenced('class A @Inject constructor(@Named("x") val x: X) :\n    Base<X>(x)', "kotlin"), 1),
+         fenced('class A @Inject constructor(@In("x") val x: X) :\n    Base<X>(x)', "kotlin"), 1),
     case("the type of a Kotlin property is not the base", BASE,
          fenced("class A(val x: Base) { }", "kotlin"), 0),
     case("C#'s base follows a colon", BASE, fenced("public class A : Base, IFoo { }", "csharp"), 1),
@@ -326,6 +346,16 @@ CLASSES = [
          fenced("export default class extends Base { }", "ts"), 1),
     case("a class expression extends the base", BASE,
          fenced("const A = class extends Base {}", "js"), 1),
+    case("a type argument of TypeScript may be a function", BASE,
+         fenced("class A extends Base<() => void, B> implements C {}", "ts"), 1),
+    case("a bound of a Kotlin type is not the base", Rubric(must_extend="Comparable"),
+         fenced("class A<T : Comparable<T>>(x: T) : Base<T>(x)", "kotlin"), 0),
+    case("a type argument of Kotlin may be a function", BASE,
+         fenced("class A<T : () -> Unit>(f: (Int) -> Unit) : Base<(Int) -> T>()", "kotlin"), 1),
+    case("a declaration that breaks off extends nothing", BASE,
+         fenced("class A<T extends Base"), 0),
+    case("PHP's base may start at the root", BASE,
+         fenced("class A extends \\Pkg\\Base {", "php"), 1),
     case("Scala's base comes before its traits", BASE,
          fenced("class A[T <: X](x: T) extends Base(x) with Y", "scala"), 1),
     case("Scala's trait is not the base", BASE, fenced("class A extends B with Base", "scala"), 0),
@@ -415,6 +445,7 @@ def test_a_score_carries_the_name_and_the_weight_of_its_rubric():
 
 WHY = [
     (FIVE, fenced("a(); b(); c(); d();"), "all 5 checks hold"),
+    (CLICK, "click()", "the one check holds"),
     (FIVE, fenced("a(); c(); d();"), '4 of 5 checks hold: missing "b()"'),
     (FIVE, "", "0 of 5 checks hold: the reply is empty"),
     (
@@ -560,8 +591,8 @@ MARKDOWN = st.lists(
 def test_the_blocks_are_those_a_markdown_parser_finds(text):
     tokens = MarkdownIt("commonmark").parse(text)
 
-    assert [body for _, body in code_blocks(text)] == [
-        token.content for token in tokens if token.type == "fence"
+    assert [body.rstrip() for _, body in code_blocks(text)] == [
+        token.content.rstrip() for token in tokens if token.type == "fence"
     ]
 
 

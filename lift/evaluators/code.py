@@ -143,10 +143,15 @@ def _replaced(source: str, found: list[Span]) -> str:
     return "".join([*pieces, source[last:]])
 
 
+_TRIPLE = re.compile(r"[rbuRBU]{0,2}(?:\"\"\"|''')")
+
+
 def spans(source: str, syntax: str) -> list[Span]:
     """Where the comments and strings are, in order; code in a string's hole is neither."""
     found = list(_Scan(source, SYNTAXES[syntax]).spans())
-    return _with_docstrings(source, found) if syntax == "python" else found
+    if syntax == "python" and _TRIPLE.search(source):
+        return _with_docstrings(source, found)
+    return found
 
 
 _NESTED = re.compile(r"/\*|\*/")
@@ -182,7 +187,7 @@ class _Scan:
             if kind != CODE:
                 yield kind, start, end
             if kind != COMMENT:
-                self.before = '"' if kind == STRING else self.source[end - 1]
+                self.before = self.source[end - 1]
 
     def _token(self) -> re.Pattern[str]:
         return self.syntax.in_hole if self.holes else self.syntax.token
@@ -214,11 +219,9 @@ class _Scan:
 
     def _string(self, body: re.Pattern[str], position: int) -> int:
         found = body.match(self.source, position)
-        if not found:
-            return position
-        if found.lastgroup == "hole":
+        if found and found.lastgroup == "hole":
             self.holes.append((body, 0))
-        return found.end()
+        return found.end() if found else position
 
     def _brace(self, brace: str, position: int) -> tuple[str, int]:
         if not self.holes:
@@ -239,7 +242,6 @@ class _Scan:
         return CODE, position + 1
 
 
-_TRIPLE = re.compile(r"[rbuRBU]{0,2}(?:\"\"\"|''')")
 _STATEMENT_END = re.compile(r"[ \t\f]*+(?:[\r\n#;]|\Z)")
 
 

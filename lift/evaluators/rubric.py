@@ -138,8 +138,10 @@ class Rubric(Noun):
             *([f"missing {', '.join(missing)}"] if missing else []),
             *(f"forbidden {hit}" for hit in forbidden),
         ]
-        share = f"all {held}" if held == self._count else f"{held} of {self._count}"
-        why = f"{share} checks hold" + (f": {'; '.join(reasons)}" if reasons else "")
+        share = f"{held} of {self._count} checks hold"
+        if held == self._count:
+            share = f"all {held} checks hold" if held > 1 else "the one check holds"
+        why = ": ".join([share, *(["; ".join(reasons)] if reasons else [])])
         passed = not forbidden and 100 * held >= PASS_PERCENT * self._count
         return self._score(value=held / self._count, passed=passed, why=why)
 

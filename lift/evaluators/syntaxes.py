@@ -200,7 +200,9 @@ def guessed(source: str) -> str:
 def _c_like(source: str) -> str:
     if _KOTLIN_SIGN.search(source):
         return "kotlin"
-    return "javascript" if _JS_SIGN.search(source) and not _JAVA_SIGN.search(source) else "java"
+    if '"""' in source or _JAVA_SIGN.search(source):
+        return "java"
+    return "javascript" if _JS_SIGN.search(source) else "java"
 
 
 _C_CODE = re.compile(r"[;{}(]\s*$|^\s*[@}.)]|^(?:[\w ]+ )?class \w+")
