@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from activation.prompts import TriggerPrompt as TriggerPrompt
+    from activation.prompts import TriggerPrompts as TriggerPrompts
     from lift.api import compare as compare
     from lift.api import run as run
     from lift.dataset import Dataset as Dataset
@@ -31,6 +33,8 @@ _HOMES = {
     "Pattern": "lift.evaluators.rubric",
     "Rubric": "lift.evaluators.rubric",
     "Score": "lift.schema",
+    "TriggerPrompt": "activation.prompts",
+    "TriggerPrompts": "activation.prompts",
     "compare": "lift.api",
     "run": "lift.api",
 }

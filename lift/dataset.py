@@ -23,6 +23,9 @@ SYSTEM = (
     "You are a senior software engineer. Answer the task completely; put code in fenced blocks."
 )
 
+ITEMS = ("Item", "TriggerPrompt")
+"""Calls in a dataset module that an error names by their id."""
+
 
 class Item(Noun):
     """One thing to ask, with what a good answer must show."""
@@ -68,12 +71,17 @@ class Item(Noun):
         return digest(self)
 
 
-class Dataset(Noun):
-    """A named list of items for a skill."""
+class AnyDataset(Noun):
+    """What a dataset module ends in: a named list, of whatever kind, for a skill."""
 
     name: Slug
     skill: Slug
-    """Name of the skill the items are about."""
+    """Name of the skill it is about."""
+
+
+class Dataset(AnyDataset):
+    """A named list of items for a skill."""
+
     items: Annotated[Many[Item], Field(min_length=1)]
     description: str = ""
     judge: bool = False
@@ -121,6 +129,11 @@ class Selection(Noun):
 
 
 def discover(folder: Path) -> list[Dataset]:
+    """The datasets of items among those in a folder; see `discover_all`."""
+    return [dataset for dataset in discover_all(folder) if isinstance(dataset, Dataset)]
+
+
+def discover_all(folder: Path) -> list[AnyDataset]:
     """Load every dataset module directly in a folder, in the order of their file names.
 
     Args:
@@ -144,7 +157,7 @@ def discover(folder: Path) -> list[Dataset]:
     return datasets
 
 
-def load(path: Path) -> Dataset:
+def load(path: Path) -> AnyDataset:
     """Run a dataset module and return its DATASET.
 
     Raises:
@@ -152,7 +165,7 @@ def load(path: Path) -> Dataset:
             item and field), or there is no DATASET.
     """
     found = _run(path)
-    if isinstance(found, Dataset):
+    if isinstance(found, AnyDataset):
         return found
     raise DatasetError(
         "the module does not define a dataset",
@@ -207,9 +220,9 @@ def _line(path: Path, problem: BaseException) -> int:
 
 
 def _item_at(path: Path, line: int) -> str:
-    """The id in the Item(...) call that covers a line of the module; empty if it has none."""
+    """The id in the Item(...) call, or its like, that covers a line; empty if it has none."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Item":
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ITEMS:
             ids = [word.value for word in node.keywords if word.arg == "id"]
             covers = node.lineno <= line <= (node.end_lineno or node.lineno)
             if covers and ids and isinstance(ids[0], ast.Constant):
