@@ -1,0 +1,289 @@
+"""One connection to a Langfuse project: requests with patience, answers or clear errors.
+
+It speaks HTTP itself instead of through the SDK, which neither repeats a request that broke off,
+nor bounds all tries by one deadline, nor tells a request that was not taken from one that may
+have been; and its OTLP exporter drops what a server answers with 500. Names, ids and bodies are
+the SDK's: the tests hold them to it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from types import TracebackType
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import httpx
+from pydantic import SecretStr, field_validator
+
+from lift.langfuse import faults
+from lift.langfuse.faults import LangfuseError, Refused
+from lift.schema import Noun
+
+OLDEST = (4, 59)
+"""The first server version that takes scores as a list, with their times."""
+
+Query = Mapping[str, str | int]
+
+PAGE = 100
+OBSERVATIONS_PAGE = 1000
+LONGEST_PAUSE_S = 8.0
+IDLE_S = 2.0
+"""A server may close a connection that was idle for longer."""
+
+
+class LangfuseCredential(Noun):
+    """What requests carry, and where they go."""
+
+    public_key: str
+    secret_key: SecretStr
+    base_url: str
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("not an address: it starts with https:// and names a host")
+        return url.rstrip("/")
+
+
+class Answer(NamedTuple):
+    """What a server said."""
+
+    status: int
+    body: dict[str, Any]
+
+
+class Connection:
+    """A Langfuse project, over HTTP.
+
+    Args:
+        credential: key and address.
+        deadline_s: of one request, all its tries together; above 0.
+        timeout_s: how long a try may wait for the server; above 0.
+        pause_s: about how long to wait before the second try; doubles with each, up to 8 s.
+        tries: of one request at most; at least 1.
+        seed: of the jitter.
+        sleep: waits so many seconds.
+    """
+
+    def __init__(
+        self,
+        credential: LangfuseCredential,
+        *,
+        deadline_s: float = 15.0,
+        timeout_s: float = 8.0,
+        pause_s: float = 0.5,
+        tries: int = 4,
+        seed: int | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.base_url = credential.base_url
+        self.destination = f"{credential.base_url} {credential.public_key}"
+        """What the journal calls this project: address and public key."""
+        self.dataset_ids: dict[str, str] = {}
+        """Name of a dataset → its id, as far as it was asked for."""
+        self.sleep = sleep
+        self._deadline_s, self._timeout_s = deadline_s, timeout_s
+        self._pause_s, self._tries = pause_s, tries
+        self._random = random.Random(seed)
+        self._http = httpx.Client(
+            base_url=credential.base_url,
+            auth=(credential.public_key, credential.secret_key.get_secret_value()),
+            limits=httpx.Limits(keepalive_expiry=IDLE_S),
+            # certificates take a tenth of a second to load, and plain HTTP shows none
+            verify=urlsplit(credential.base_url).scheme == "https",
+        )
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    # ---- what is at the other end
+
+    def project(self) -> str:
+        """The id of the project that the key belongs to; asked once.
+
+        Raises:
+            LangfuseError: it cannot be asked, or the key is refused.
+        """
+        return self._project
+
+    def server_version(self) -> tuple[int, ...]:
+        """The server's version, as (4, 59, 0); empty where it does not say. Asked once.
+
+        Raises:
+            LangfuseError: it cannot be asked.
+        """
+        return self._version
+
+    def takes_lists(self) -> bool:
+        """Whether the server takes scores as a list; one that hides its version is a new one."""
+        return not self._version or self._version >= OLDEST
+
+    def notice(self) -> str:
+        """What a person should know about the server; empty where there is nothing.
+
+        Raises:
+            LangfuseError: it cannot be asked.
+        """
+        if self.takes_lists():
+            return ""
+        version, oldest = (".".join(map(str, v)) for v in (self._version, OLDEST))
+        return f"Langfuse {version} is older than {oldest}: scores take its older route"
+
+    @cached_property
+    def _project(self) -> str:
+        found = self.get("/api/public/projects").get("data") or [{}]
+        if "id" not in found[0]:
+            raise LangfuseError(
+                "the key belongs to no project",
+                where=self.base_url,
+                fix="use a key from the project's settings",
+            )
+        return str(found[0]["id"])
+
+    @cached_property
+    def _version(self) -> tuple[int, ...]:
+        said = str(self.get("/api/public/health").get("version", ""))
+        parts = said.removeprefix("v").partition("-")[0].split(".")
+        return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else ()
+
+    # ---- requests
+
+    def get(self, path: str, query: Query | None = None) -> dict[str, Any]:
+        """What a server says of something.
+
+        Raises:
+            Refused: it does not give it; its status may be 404.
+            LangfuseError: it cannot be asked.
+        """
+        response = self._request("GET", path, repeatable=True, params=dict(query or {}))
+        return self._read(response).body
+
+    def listed(self, path: str, query: Query) -> Iterator[dict[str, Any]]:
+        """Every entry of a list that a cursor leads through.
+
+        Raises:
+            LangfuseError: as for `get`.
+        """
+        cursor, known = "", set[str]()
+        while cursor not in known:
+            known.add(cursor)
+            page = self.get(path, {**query, "cursor": cursor} if cursor else query)
+            yield from page.get("data") or ()
+            cursor = (page.get("meta") or {}).get("cursor") or ""
+
+    def numbered(self, path: str, query: Query) -> Iterator[dict[str, Any]]:
+        """Every entry of a list with numbered pages.
+
+        Raises:
+            LangfuseError: as for `get`.
+        """
+        number, last = 1, 1
+        while number <= last:
+            page = self.get(path, {**query, "page": number, "limit": PAGE})
+            yield from page.get("data") or ()
+            last = int((page.get("meta") or {}).get("totalPages") or 1)
+            number += 1
+
+    def post(self, path: str, body: Any, *, repeatable: bool = True) -> Answer:
+        """What a server answers to something it is given.
+
+        Args:
+            path: where to.
+            body: anything JSON can hold.
+            repeatable: whether the server may be given it twice. Where it may not, a try that
+                broke off is not repeated.
+
+        Raises:
+            Refused: it does not take it.
+            Unclear: it may have taken it; only where it is not repeatable.
+            LangfuseError: it cannot be asked.
+        """
+        return self._read(self._request("POST", path, repeatable=repeatable, json=body))
+
+    def post_spans(self, data: bytes) -> None:
+        """Give a server an OTLP request; when this returns, it took it.
+
+        Args:
+            data: a request, not compressed.
+
+        Raises:
+            Refused: it does not take it.
+            Unclear: it may have taken it.
+            LangfuseError: it cannot be asked.
+        """
+        response = self._request(
+            "POST",
+            "/api/public/otel/v1/traces",
+            repeatable=False,
+            content=gzip.compress(data, mtime=0),
+            headers={
+                "content-type": "application/x-protobuf",
+                "content-encoding": "gzip",
+                "x-langfuse-ingestion-version": "4",
+                # servers reset the connection after a request that was too large
+                "connection": "close",
+            },
+        )
+        # its body says nothing more, and holds the key
+        if faults.is_page(response):
+            raise faults.page(response)
+
+    def _read(self, response: httpx.Response) -> Answer:
+        try:
+            body = response.json()
+        except ValueError as bad:
+            raise faults.page(response) from bad
+        if not isinstance(body, dict):
+            raise faults.page(response)
+        return Answer(response.status_code, body)
+
+    def _request(
+        self, method: str, path: str, *, repeatable: bool, **content: Any
+    ) -> httpx.Response:
+        until = time.monotonic() + self._deadline_s
+        for failures in range(1, self._tries + 1):
+            fault = self._tried(method, path, until, repeatable=repeatable, **content)
+            if isinstance(fault, httpx.Response):
+                return fault
+            jitter = self._random.uniform(0, min(LONGEST_PAUSE_S, self._pause_s * 2**failures))
+            pause = max(fault.wait_s, jitter)
+            late = time.monotonic() + pause >= until
+            if not fault.again or failures == self._tries or late:
+                raise fault.error
+            self.sleep(pause)
+        raise AssertionError("the last try raises")
+
+    def _tried(
+        self, method: str, path: str, until: float, *, repeatable: bool, **content: Any
+    ) -> httpx.Response | faults.Fault:
+        timeout = max(0.001, min(self._timeout_s, until - time.monotonic()))
+        try:
+            response = self._http.request(method, path, timeout=timeout, **content)
+        except (httpx.HTTPError, httpx.InvalidURL) as broken:
+            where = f"{method} {self.base_url}{path}"
+            return faults.of_break(broken, where=where, repeatable=repeatable)
+        if response.is_success:
+            return response
+        return faults.of_answer(response, repeatable=repeatable)
+
+
+__all__ = ["Answer", "Connection", "LangfuseCredential", "LangfuseError", "Refused"]

@@ -1,0 +1,69 @@
+"""Trials and items with nothing in them that may not leave: done once, before anything is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lift.journal import Record
+from lift.langfuse.wire import Redact, prepared
+from lift.schema import Evidence, Score, Vote
+
+IDENTITY = ("id", "category")
+"""Names of an item, which are what things are found by; never masked."""
+
+
+def masked_item(item: Mapping[str, Any], redact: Redact) -> dict[str, Any]:
+    """An item's content, as a server may see it.
+
+    Args:
+        item: as Item.model_dump(mode="json") gives it.
+        redact: masks strings.
+    """
+    names = {name: item[name] for name in IDENTITY}
+    masked: dict[str, Any] = prepared({k: v for k, v in item.items() if k not in names}, redact)
+    return {**names, **masked}
+
+
+def masked(record: Record, redact: Redact) -> Record:
+    """A trial, as a server may see it.
+
+    All its texts are masked as one document, so that the same secret has the same placeholder
+    throughout. Names, hashes, numbers and times stay.
+    """
+    evidence = record.evidence
+    document = prepared(
+        {
+            "item": {k: v for k, v in record.item.items() if k not in IDENTITY},
+            "system": record.system,
+            "evidence": _texts(evidence) if evidence else {},
+            "scores": [{"why": s.why, "error": s.error} for s in record.scores],
+            "votes": [{"why": v.why, "evidence": _texts(v.evidence)} for v in record.votes],
+        },
+        redact,
+    )
+    return record._replace(
+        item={**{name: record.item[name] for name in IDENTITY}, **document["item"]},
+        system=document["system"],
+        evidence=_with_texts(evidence, document["evidence"]) if evidence else None,
+        scores=tuple(map(_masked_score, record.scores, document["scores"])),
+        votes=tuple(map(_masked_vote, record.votes, document["votes"])),
+    )
+
+
+def _texts(evidence: Evidence) -> dict[str, str]:
+    return {"why": evidence.why, "text": evidence.text}
+
+
+def _with_texts(evidence: Evidence, texts: Mapping[str, str]) -> Evidence:
+    reply = evidence.reply and evidence.reply.model_copy(update={"text": texts["text"]})
+    return evidence.model_copy(update={"why": texts["why"], "reply": reply})
+
+
+def _masked_score(score: Score, texts: Mapping[str, str | None]) -> Score:
+    return score.model_copy(update=dict(texts))
+
+
+def _masked_vote(vote: Vote, texts: Mapping[str, Any]) -> Vote:
+    evidence = _with_texts(vote.evidence, texts["evidence"])
+    return vote.model_copy(update={"why": texts["why"], "evidence": evidence})

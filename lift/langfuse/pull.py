@@ -1,0 +1,234 @@
+"""An experiment back out of Langfuse, as the rows that the journal gives of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from lift import frames
+from lift.errors import ExperimentError
+from lift.journal import Experiment
+from lift.langfuse import ids, planned, scores
+from lift.langfuse.client import PAGE, Connection, Query
+from lift.langfuse.faults import LangfuseError
+from lift.langfuse.present import items
+from lift.langfuse.traces import unscored
+from lift.langfuse.wire import moment, text
+from lift.schema import SETTLED, Status
+
+RUNS = "/api/public/experiments"
+SCORES = "/api/public/v3/scores"
+FIELDS = "core,metadata,experimentMetadata"
+TRACES_AT_ONCE = 50
+
+READ: Mapping[str, Callable[[str], Any]] = {"str": str, "int64": int, "float64": float}
+"""Type of a column → how its text is read."""
+
+Row = dict[str, Any]
+Metadata = Mapping[str, str]
+
+
+class Pulled(NamedTuple):
+    """An experiment as Langfuse knows it."""
+
+    trials: list[Row]
+    """Rows of frames.TRIALS."""
+    scores: list[Row]
+    """Rows of frames.SCORES."""
+    experiment: Experiment
+
+
+class Attempt(NamedTuple):
+    """One attempt of a trial."""
+
+    row: Row
+    """Of frames.TRIALS."""
+    metadata: Metadata
+
+    @property
+    def trial(self) -> tuple[Any, ...]:
+        """What tells its trial from the others."""
+        return tuple(self.row[name] for name in frames.TRIAL)
+
+
+def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulled:
+    """An experiment: each trial's latest attempt, and its scores.
+
+    Trials that nobody answered yet are not in Langfuse, but every run says how many are planned:
+    they are rows with the status `planned` again (see planned.missing). A judge that cast no
+    vote is not in Langfuse either.
+
+    Args:
+        connection: where from.
+        experiment: its name.
+        since: with a time zone; before its first trial. What began earlier is not seen.
+
+    Raises:
+        ExperimentError: there is none of that name since then.
+        LangfuseError: it cannot be asked, or what it has cannot be read.
+    """
+    start = moment(int(since.timestamp() * 1000))
+    found = _items(connection, experiment, start)
+    if not found:
+        raise ExperimentError(
+            f"no experiment {experiment!r} in Langfuse",
+            where=f"{connection.base_url}, since {start}",
+            fix="send it with lift push, or look further back with --since",
+        )
+    given = _scores(connection, experiment, [item["traceId"] for item in found])
+    attempts = _attempts(found, given)
+    latest = _latest(attempts)
+    about = max((_metadata(item, "experimentMetadata") for item in found), key=_planned)
+    trials = [attempt.row for attempt in latest.values()]
+    trials += planned.missing(planned.read(planned.from_metadata(about)), trials)
+    rows = [row for score in given if (row := _score_row(score, latest))]
+    rows += [row for attempt in latest.values() for row in _silent(attempt)]
+    judges = _total(scores.JUDGE_COST_USD, (score["metadata"] for score in given))
+    lost = _total("lost_usd", (attempt.metadata for attempt in attempts.values()))
+    facts = _experiment(about, trials, judges_usd=judges, lost_usd=lost)
+    return Pulled(_ordered(trials), _ordered(rows), facts)
+
+
+def _items(connection: Connection, experiment: str, since: str) -> list[Row]:
+    """The roots of the experiment's trials, every attempt of them."""
+    query: Query = {"fromStartTime": since, "fields": "core", "limit": PAGE}
+    runs = [
+        run["id"] for run in connection.listed(RUNS, query) if ids.parsed(run["name"], experiment)
+    ]
+    return [
+        item
+        for item in items(connection, runs, since=since, fields=FIELDS)
+        # `a/b` may be the run of an experiment `a`, or begin the name of another
+        if _metadata(item, "experimentMetadata").get(frames.EXPERIMENT) == experiment
+    ]
+
+
+def _scores(connection: Connection, experiment: str, traces: Sequence[str]) -> list[Row]:
+    """The scores that lift gave to these traces; people's and others' are left out."""
+    given: dict[str, Row] = {}
+    for start in range(0, len(traces), TRACES_AT_ONCE):
+        query: Query = {
+            "traceId": ",".join(traces[start : start + TRACES_AT_ONCE]),
+            "fields": "details,subject",
+            "limit": PAGE,
+        }
+        for score in connection.listed(SCORES, query):
+            metadata = _metadata(score, "metadata")
+            if metadata.get(frames.EXPERIMENT) == experiment and scores.KIND in metadata:
+                given[score["id"]] = {**score, "metadata": metadata}
+    return list(given.values())
+
+
+def _attempts(found: Sequence[Row], given: Sequence[Row]) -> dict[str, Attempt]:
+    """Trace → the attempt it is of, told by its root, or else by its scores."""
+    told = [(_trace(score), score["metadata"]) for score in given]
+    told += [(item["traceId"], _metadata(item, "metadata")) for item in found]
+    attempts = {
+        trace: Attempt(row, metadata)
+        for trace, metadata in told
+        if (row := _trial_row(metadata)) is not None
+    }
+    untold = [item["traceId"] for item in found if item["traceId"] not in attempts]
+    if untold:
+        raise LangfuseError(
+            f"{len(untold)} traces do not say which trial they are of",
+            where=f"trace {untold[0]}",
+            fix="compare from the journal that has the experiment",
+        )
+    return attempts
+
+
+def _latest(attempts: Mapping[str, Attempt]) -> dict[tuple[Any, ...], Attempt]:
+    """Trial → its latest attempt."""
+    latest: dict[tuple[Any, ...], Attempt] = {}
+    for attempt in attempts.values():
+        known = latest.get(attempt.trial, attempt)
+        newer = attempt.row[frames.ATTEMPT] >= known.row[frames.ATTEMPT]
+        latest[attempt.trial] = attempt if newer else known
+    return latest
+
+
+def _score_row(score: Row, latest: Mapping[tuple[Any, ...], Attempt]) -> Row | None:
+    """A row of frames.SCORES; None where the score is the trial's own, or of an older attempt."""
+    metadata = score["metadata"]
+    row = _trial_row(metadata)
+    if row is None or metadata[scores.KIND] == scores.TRIAL:
+        return None
+    attempt = Attempt(row, metadata)
+    if latest[attempt.trial].row[frames.ATTEMPT] != row[frames.ATTEMPT]:
+        return None
+    judged = metadata[scores.KIND] == scores.JUDGE
+    weight = 1.0 if judged else float(metadata[frames.WEIGHT])
+    return _row(attempt, metadata[frames.EVALUATOR], float(score["value"]), weight, judged=judged)
+
+
+def _silent(attempt: Attempt) -> Iterator[Row]:
+    """Rows of frames.SCORES of the checks that did not score the trial."""
+    for evaluator, weight in unscored(attempt.metadata).items():
+        yield _row(attempt, evaluator, None, weight, judged=False)
+
+
+def _row(
+    attempt: Attempt, evaluator: str, value: float | None, weight: float, *, judged: bool
+) -> Row:
+    return {
+        **dict(zip(frames.TRIAL, attempt.trial, strict=True)),
+        frames.EVALUATOR: evaluator,
+        frames.VALUE: value,
+        frames.WEIGHT: weight,
+        frames.JUDGED: int(judged),
+    }
+
+
+def _trial_row(metadata: Metadata) -> Row | None:
+    """The row of frames.TRIALS in metadata; None where it is not whole."""
+    try:
+        return {name: READ[kind](metadata[name]) for name, kind in frames.TRIALS.items()}
+    except (KeyError, ValueError):
+        return None
+
+
+def _metadata(of: Row, field: str) -> dict[str, str]:
+    found = of.get(field)
+    return {key: text(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+
+def _trace(score: Row) -> str:
+    subject = score.get("subject") or {}
+    return str(subject.get("traceId") or subject.get("id"))
+
+
+def _planned(metadata: Metadata) -> int:
+    """How many trials a run says are planned; the most is the latest plan: plans only grow."""
+    return planned.read(planned.from_metadata(metadata)).total()
+
+
+def _total(key: str, metadata: Iterable[Metadata]) -> float:
+    return sum(float(values.get(key, 0)) for values in metadata)
+
+
+def _experiment(
+    about: Metadata, trials: Sequence[Row], *, judges_usd: float, lost_usd: float
+) -> Experiment:
+    states = [row[frames.STATUS] for row in trials]
+    return Experiment(
+        name=about[frames.EXPERIMENT],
+        created_ms=int(about["created_ms"]),
+        skill=about["skill"],
+        backend=about["backend"],
+        canned=about["canned"] == "yes",
+        repeats=int(about["repeats"]),
+        models=tuple(sorted({row[frames.MODEL] for row in trials})),
+        datasets=tuple(sorted({row[frames.DATASET] for row in trials})),
+        planned=len(trials),
+        answered=sum(state in SETTLED for state in states),
+        errored=states.count(Status.ERRORED),
+        cost_usd=sum(row[frames.COST_USD] for row in trials) + judges_usd,
+        lost_usd=lost_usd,
+    )
+
+
+def _ordered(rows: Sequence[Row]) -> list[Row]:
+    keys = [*frames.TRIAL, frames.EVALUATOR]
+    return sorted(rows, key=lambda row: [row.get(key, "") for key in keys])
