@@ -41,7 +41,7 @@ def perform(config: Config, prepared: Prepared, watcher: Watcher) -> None:
             jobs = _jobs(config, prepared, journal, watcher)
             if jobs:
                 names = [dataset.name for dataset in plan.datasets]
-                calls = _Calls(plan.experiment, plan.backend, names, prepared.prices)
+                calls = Calls(plan.experiment, plan.backend, names, prepared.prices)
                 asyncio.run(_perform(config, calls, jobs, journal))
         _check_answered(plan, journal)
 
@@ -55,7 +55,7 @@ def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
     with Journal(config.path("journal"), create=False) as journal:
         backend = "demo" if experiment.canned else _real(config)
         known = prices((), config.settings, backend)
-        calls = _Calls(experiment.name, backend, experiment.datasets, known)
+        calls = Calls(experiment.name, backend, experiment.datasets, known)
         with journal.running(experiment.name, waiting=watcher.waiting):
             jobs = missing(
                 journal.records(experiment.name),
@@ -68,7 +68,7 @@ def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
 
 
 @dataclass(frozen=True)
-class _Calls:
+class Calls:
     """Who is asked, and on whose account."""
 
     experiment: str
@@ -117,7 +117,7 @@ def _real(config: Config) -> str:
     return backend_name(config.model_copy(update={"settings": settings}))
 
 
-def _backend(config: Config, calls: _Calls) -> Backend:
+def backend_of(config: Config, calls: Calls) -> Backend:
     if calls.backend == "demo":
         folder = config.path("datasets_dir")
         canned = {k: v for name in calls.datasets for k, v in demo.load(folder, name).items()}
@@ -136,21 +136,21 @@ def _backend(config: Config, calls: _Calls) -> Backend:
     )
 
 
-async def _perform(config: Config, calls: _Calls, jobs: Sequence[Job], journal: Journal) -> None:
+async def _perform(config: Config, calls: Calls, jobs: Sequence[Job], journal: Journal) -> None:
     spent, lost = journal.spent_usd(calls.experiment)
-    backend = _backend(config, calls)
+    backend = backend_of(config, calls)
     run = Run(
         backend=backend,
         budget=Budget(config.settings.max_cost_usd, spent_usd=spent, lost_usd=lost),
         clock=clock,
     )
     try:
-        await _interruptible(run, jobs, workers=config.settings.concurrency)
+        await interruptible(run, jobs, workers=config.settings.concurrency)
     finally:
         await backend.close()
 
 
-async def _interruptible(run: Run, jobs: Sequence[Job], *, workers: int) -> None:
+async def interruptible(run: Run, jobs: Sequence[Job], *, workers: int) -> None:
     """Run; the first SIGINT or SIGTERM lets calls in flight finish, the second does not."""
     loop = asyncio.get_running_loop()
     work = asyncio.ensure_future(run.all(jobs, workers=workers))

@@ -46,7 +46,7 @@ def skill_and_datasets(config: Config, names: Sequence[str]) -> tuple[Skill, lis
     datasets = discover(config.path("datasets_dir"))
     where = str(config.path("datasets_dir"))
     if names:
-        datasets = _named(datasets, names, where)
+        datasets = named(datasets, names, where)
     skill = _skill(config, datasets)
     matching = datasets if names else [d for d in datasets if d.skill == skill.name]
     if not matching:
@@ -88,10 +88,10 @@ def _skill(config: Config, datasets: Sequence[Dataset]) -> Skill:
                 fix="choose one with --skill NAME",
             )
         wanted = names[0]
-    return load(_skill_path(config, wanted))
+    return load(skill_path(config, wanted))
 
 
-def _skill_path(config: Config, wanted: str) -> Path:
+def skill_path(config: Config, wanted: str) -> Path:
     """A name is looked up in skills_dir; anything else is a path."""
     named = config.path("skills_dir") / wanted
     if "/" not in wanted and (named / SKILL_FILE).exists():
@@ -101,7 +101,12 @@ def _skill_path(config: Config, wanted: str) -> Path:
     return path if path.is_absolute() or from_flag else config.root / path
 
 
-def _named(datasets: Sequence[Dataset], names: Sequence[str], where: str) -> list[Dataset]:
+def named(datasets: Sequence[Dataset], names: Sequence[str], where: str) -> list[Dataset]:
+    """The datasets of these names.
+
+    Raises:
+        DatasetError: there is none of that name.
+    """
     known = {dataset.name: dataset for dataset in datasets}
     for name in names:
         if name not in known:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import pandas as pd
 
 from lift import frames
 from lift.compare import Comparison, Drop, compare, dropped, trial_scores
@@ -38,16 +41,25 @@ def compared(
     """
     experiment = journal.experiment(name)
     trials = frames.of(journal.trials(experiment.name), frames.TRIALS)
+    check_conditions(trials, experiment.name, (base, other))
+    scores = frames.of(journal.scores(experiment.name), frames.SCORES)
+    return Result(experiment, compare(trials, scores, base=base, other=other))
+
+
+def check_conditions(trials: pd.DataFrame, experiment: str, wanted: Sequence[str]) -> None:
+    """Check that an experiment has conditions: TRIALS in.
+
+    Raises:
+        ExperimentError: it lacks one.
+    """
     known = set(trials[frames.CONDITION])
-    for condition in (base, other):
+    for condition in wanted:
         if condition not in known:
             raise ExperimentError(
                 f"the experiment has no condition {condition!r}",
-                where=experiment.name,
+                where=experiment,
                 fix=f"it has {', '.join(sorted(known))}",
             )
-    scores = frames.of(journal.scores(experiment.name), frames.SCORES)
-    return Result(experiment, compare(trials, scores, base=base, other=other))
 
 
 def check_drop(result: Result, drop: Drop) -> None:

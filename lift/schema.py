@@ -208,6 +208,8 @@ class Evidence(Noun):
     ended_ms: int = 0
     canned: bool = False
     """True where the reply comes from the demo backend."""
+    cached: bool = False
+    """True where the reply was given to an equal request before; it cost nothing now."""
 
     @property
     def text(self) -> str:

@@ -21,6 +21,7 @@ DEFAULT = "default"
 FLAG = "flag"
 
 ANTHROPIC_URL = "https://api.anthropic.com"
+LANGFUSE_URL = "https://cloud.langfuse.com"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 BackendName = Literal["auto", "messages", "demo"]
@@ -69,6 +70,9 @@ CREDENTIALS = {
     "ANTHROPIC_API_KEY": "key of the Anthropic API",
     "ANTHROPIC_AUTH_TOKEN": "token of the Anthropic API, instead of a key",
     "ANTHROPIC_BASE_URL": "any server that speaks the Anthropic API",
+    "LANGFUSE_PUBLIC_KEY": "public key of the Langfuse project that runs are sent to",
+    "LANGFUSE_SECRET_KEY": "its secret key",
+    "LANGFUSE_BASE_URL": "a Langfuse server; Langfuse Cloud where there is none",
 }
 """Variables read from the environment or `.env`, never from pyproject.toml or a flag."""
 
@@ -163,17 +167,57 @@ def credential(config: Config) -> Credential | None:
         secret, source = _variable(config, name)
         if secret is None:
             continue
-        if url is not None and url_source != source:
-            raise SettingError(
-                f"{name} comes from the {source} but ANTHROPIC_BASE_URL from the {url_source}",
-                where="credentials",
-                fix="set both in the same place, or drop ANTHROPIC_BASE_URL",
-            )
+        if url is not None:
+            _check_source((name, source), ("ANTHROPIC_BASE_URL", url_source))
         address = url.get_secret_value() if url else ANTHROPIC_URL
         return Credential.model_validate({"base_url": address, field: secret})
     if url is not None and is_loopback(url.get_secret_value()):
         return Credential(base_url=url.get_secret_value())
     return None
+
+
+class LangfuseKeys(Noun):
+    """The keys of a Langfuse project, and where they go."""
+
+    public_key: str
+    secret_key: SecretStr
+    base_url: str
+
+
+def langfuse_keys(config: Config) -> LangfuseKeys | None:
+    """The Langfuse project that runs are sent to; None where no key is set.
+
+    Raises:
+        SettingError: one of the two keys is missing, or keys and base URL come from different
+            sources.
+    """
+    public, public_source = _variable(config, "LANGFUSE_PUBLIC_KEY")
+    secret, secret_source = _variable(config, "LANGFUSE_SECRET_KEY")
+    url, url_source = _variable(config, "LANGFUSE_BASE_URL")
+    if public is None and secret is None:
+        return None
+    if public is None or secret is None:
+        missing = "LANGFUSE_SECRET_KEY" if secret is None else "LANGFUSE_PUBLIC_KEY"
+        raise SettingError(
+            f"{missing} is not set, the other key is", where="credentials", fix="set both or none"
+        )
+    _check_source(("LANGFUSE_PUBLIC_KEY", public_source), ("LANGFUSE_SECRET_KEY", secret_source))
+    if url is not None:
+        _check_source(("LANGFUSE_SECRET_KEY", secret_source), ("LANGFUSE_BASE_URL", url_source))
+    return LangfuseKeys(
+        public_key=public.get_secret_value(),
+        secret_key=secret,
+        base_url=url.get_secret_value() if url else LANGFUSE_URL,
+    )
+
+
+def _check_source(one: tuple[str, str], other: tuple[str, str]) -> None:
+    if one[1] != other[1]:
+        raise SettingError(
+            f"{one[0]} comes from the {one[1]} but {other[0]} from the {other[1]}",
+            where="credentials",
+            fix=f"set both in the same place, or drop {other[0]}",
+        )
 
 
 def is_loopback(url: str) -> bool:

@@ -17,6 +17,11 @@ COMMANDS = {
     "smoke": "Ask one prompt, and show both answers side by side.",
     "compare": "Show what the skill changed, per category.",
     "judge": "Ask the judge for the votes that an experiment lacks.",
+    "static": "Review a skill: lint, and whether it fires when it should.",
+    "lint": "Lint a skill: frontmatter, description, headings, links.",
+    "activation": "Ask whether a skill fires when it should.",
+    "sync": "Make the datasets in Langfuse like the modules.",
+    "push": "Send what Langfuse has not taken.",
     "list": "List the experiments of the journal.",
     "show": "Show an experiment's trials, or all of one item.",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -9,6 +10,9 @@ import click
 from lift.cli.options import JSON, settings
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from lift.results import Result
     from lift.settings import Config
 
 
@@ -21,6 +25,17 @@ if TYPE_CHECKING:
     metavar="DROP",
     help="Exit 1 if a category falls by more: 10% of base, or 0.10 points.",
 )
+@click.option(
+    "--from",
+    "source",
+    type=click.Choice(["journal", "langfuse"]),
+    default="journal",
+    show_default=True,
+    help="Where the scores are read.",
+)
+@click.option(
+    "--since", default="30d", show_default=True, help="How far back to look in Langfuse: 12h, 90d."
+)
 @settings("journal")
 @JSON
 def command(
@@ -29,6 +44,8 @@ def command(
     base: str,
     other: str,
     max_drop: str | None,
+    source: str,
+    since: str,
     as_json: bool,
 ) -> None:
     """Show what the skill changed in EXPERIMENT, per category; the last one by default.
@@ -40,16 +57,47 @@ def command(
     Examples:
       lift compare
       lift compare vaadin-playwright-test-1a2b3c4d --max-drop 10%
-      lift compare --json
+      lift compare vaadin-playwright-test-1a2b3c4d --from langfuse --since 90d --json
     """
     from lift.cli.printed import print_comparison
     from lift.compare import parse_drop
-    from lift.journal import Journal
-    from lift.results import check_drop, compared
+    from lift.results import check_drop
 
     drop = parse_drop(max_drop) if max_drop is not None else None
-    with Journal(config.path("journal"), create=False) as journal:
-        result = compared(journal, experiment, base=base, other=other)
+    if source == "langfuse":
+        result = _from_langfuse(config, experiment, since, base=base, other=other)
+    else:
+        result = _from_journal(config, experiment, base=base, other=other)
     print_comparison(result, as_json=as_json)
     if drop:
         check_drop(result, drop)
+
+
+def _from_journal(config: Config, experiment: str | None, *, base: str, other: str) -> Result:
+    from lift.journal import Journal
+    from lift.results import compared
+
+    with Journal(config.path("journal"), create=False) as journal:
+        return compared(journal, experiment, base=base, other=other)
+
+
+def _from_langfuse(
+    config: Config, experiment: str | None, since: str, *, base: str, other: str
+) -> Result:
+    from lift.outbox import compared_in_langfuse
+
+    if experiment is None:
+        raise click.UsageError("--from langfuse needs the experiment's name")
+    return compared_in_langfuse(config, experiment, base=base, other=other, since=_period(since))
+
+
+def _period(text: str) -> timedelta:
+    from datetime import timedelta
+
+    match = re.fullmatch(r"(\d{1,5})([hdw])", text.strip())
+    if match is None:
+        raise click.BadParameter(
+            f"{text!r} is no period; write 12h, 90d or 8w", param_hint="--since"
+        )
+    unit = {"h": "hours", "d": "days", "w": "weeks"}[match[2]]
+    return timedelta(**{unit: int(match[1])})

@@ -55,6 +55,7 @@ def command(
       lift run --dataset micro_tasks --category grid --repeats 3
       lift --full --dry-run
     """
+    from lift.cli.sending import sent_at_the_end
     from lift.perform import perform
     from lift.prepare import prepare
 
@@ -66,9 +67,10 @@ def command(
     _confirm(prepared, config, yes=yes)
     from lift.cli.progress import watching
 
-    with watching(prepared, config) as watcher:
-        perform(config, prepared, watcher)
-    _print_result(config, prepared, as_json=as_json)
+    with sent_at_the_end(config, prepared.plan.experiment):
+        with watching(prepared, config) as watcher:
+            perform(config, prepared, watcher)
+        _print_result(config, prepared, as_json=as_json)
 
 
 def _wanted(size: str | None, **wanted: Any) -> Any:

@@ -106,6 +106,20 @@ MIGRATIONS = (
         PRIMARY KEY (destination, trial, attempt, part)
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE replies (                  -- answers that an equal request need not pay for again
+        key         TEXT PRIMARY KEY,       -- of the whole request and the number of the try
+        kept_ms     INTEGER NOT NULL,
+        used        INTEGER NOT NULL,       -- how often since
+        evidence    BLOB NOT NULL           -- compressed JSON
+    );
+    CREATE TABLE sent_reviews (             -- static reviews that a server took
+        destination TEXT NOT NULL,
+        review      TEXT NOT NULL,          -- identifies its content
+        sent_ms     INTEGER NOT NULL,
+        PRIMARY KEY (destination, review)
+    ) WITHOUT ROWID;
+    """,
 )
 """Scripts that bring a journal from one version (its PRAGMA user_version) to the next."""
 

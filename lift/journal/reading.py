@@ -161,6 +161,15 @@ class Reader(Database):
             ).fetchall()
             return [(trial_of(row), evidence_of(row)) for row in rows]
 
+    def has_sent_review(self, destination: str, review: str) -> bool:
+        """Whether a server took a static review of this content."""
+        with self._explained():
+            row = self._db.execute(
+                "SELECT 1 FROM sent_reviews WHERE destination = ? AND review = ?",
+                (destination, review),
+            ).fetchone()
+            return row is not None
+
     def unsent(self, experiment: str, destination: str) -> list[Parcel]:
         """What a server has not taken yet: every ended attempt with parts that are unsent.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lift.errors import ExperimentError, JournalError
 from lift.journal.reading import Reader
-from lift.journal.rows import packed, part_of
+from lift.journal.rows import evidence_of, packed, part_of
 from lift.plan import Plan
 from lift.schema import Evidence, Score, Trial, Vote, digest
 
@@ -86,6 +86,49 @@ class Journal(Reader):
             self._db.execute(
                 "DELETE FROM sent WHERE trial = ? AND attempt = ? AND part = ?",
                 (row, trial.attempt, part_of(vote)),
+            )
+
+    def keep_reply(self, key: str, evidence: Evidence, *, now_ms: int) -> None:
+        """Keep an answer for equal requests to come.
+
+        Args:
+            key: identifies the request and the number of the try.
+            evidence: of the call.
+            now_ms: Unix time in milliseconds.
+        """
+        with self._explained(), self._transaction():
+            self._db.execute(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, 0, ?)",
+                (key, now_ms, packed(evidence.model_dump_json())),
+            )
+
+    def reply(self, key: str, *, since_ms: int) -> Evidence | None:
+        """The answer kept for a request, counted as used; None where there is none so young.
+
+        Args:
+            key: identifies the request and the number of the try.
+            since_ms: an answer kept before is too old; Unix time in milliseconds.
+        """
+        with self._explained():
+            row = self._db.execute(
+                "UPDATE replies SET used = used + 1 WHERE key = ? AND kept_ms >= ?"
+                " RETURNING evidence",
+                (key, since_ms),
+            ).fetchone()
+            return None if row is None else evidence_of(row)
+
+    def mark_review(self, destination: str, review: str, *, now_ms: int) -> None:
+        """Write down that a server took a static review.
+
+        Args:
+            destination: address and project.
+            review: identifies its content.
+            now_ms: Unix time in milliseconds.
+        """
+        with self._explained(), self._transaction():
+            self._db.execute(
+                "INSERT OR REPLACE INTO sent_reviews VALUES (?, ?, ?)",
+                (destination, review, now_ms),
             )
 
     def mark_sent(

@@ -48,7 +48,7 @@ def comparison(result: Result, *, width: int = 100, color: bool = False) -> str:
     else:
         parts += [_table(result), *_summary(result)]
     parts.append(_bill(result.experiment))
-    return _rendered(parts, width=width, color=color)
+    return rendered(parts, width=width, color=color)
 
 
 def experiments(found: Sequence[Experiment], *, width: int = 100, color: bool = False) -> str:
@@ -75,7 +75,7 @@ def experiments(found: Sequence[Experiment], *, width: int = 100, color: bool = 
             f"${one.cost_usd:.4f}",
         )
     notes = [Text(NOTICE, style="yellow")] if any(e.canned for e in found) else []
-    return _rendered([table, *notes], width=width, color=color)
+    return rendered([table, *notes], width=width, color=color)
 
 
 def trials(
@@ -101,7 +101,7 @@ def trials(
             f"{row['seconds']:.1f}",
             f"${row['cost_usd']:.4f}",
         )
-    return _rendered([_heading(experiment), table], width=width, color=color)
+    return rendered([_heading(experiment), table], width=width, color=color)
 
 
 def record(one: Record, *, width: int = 100, color: bool = False) -> str:
@@ -110,7 +110,7 @@ def record(one: Record, *, width: int = 100, color: bool = False) -> str:
     title = f"{trial.name} · {trial.model} · attempt {trial.attempt} · {one.status}"
     parts: list[RenderableType] = [Panel(_shown(one.item["prompt"]), title=f"prompt · {title}")]
     if evidence is None:
-        return _rendered([*parts, Text("not asked yet")], width=width, color=color)
+        return rendered([*parts, Text("not asked yet")], width=width, color=color)
     if evidence.canned:
         parts.append(Text(NOTICE, style="yellow"))
     if evidence.why:
@@ -134,7 +134,7 @@ def record(one: Record, *, width: int = 100, color: bool = False) -> str:
             style="dim",
         )
     )
-    return _rendered(parts, width=width, color=color)
+    return rendered(parts, width=width, color=color)
 
 
 def beside(
@@ -146,7 +146,7 @@ def beside(
         grid.add_column(ratio=1)
     grid.add_row(*(_answer(record) for record in records))
     prompt = Panel(_shown(records[0].item["prompt"].strip()), title=records[0].trial.item)
-    return _rendered([_heading(experiment), prompt, grid], width=width, color=color)
+    return rendered([_heading(experiment), prompt, grid], width=width, color=color)
 
 
 def _answer(one: Record) -> Panel:
@@ -273,7 +273,8 @@ def _moment(ms: int) -> datetime:
     return datetime.fromtimestamp(ms / 1000, UTC)
 
 
-def _rendered(parts: Sequence[RenderableType], *, width: int, color: bool) -> str:
+def rendered(parts: Sequence[RenderableType], *, width: int, color: bool) -> str:
+    """What rich makes of the parts, one below the other."""
     console = Console(
         file=io.StringIO(), width=width, force_terminal=color, no_color=not color, highlight=False
     )

@@ -1,0 +1,105 @@
+"""A static review as the terminal and as JSON show it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from activation.lint import LintReport
+from activation.metrics import Rate
+from lift.backends.demo import NOTICE
+from lift.errors import visible
+from lift.reports.terminal import rendered
+from lift.review import Activation, Review
+
+MOST_OF_A_RULE = 8
+"""So many findings of a rule are shown; JSON has all."""
+
+COLORS = {"error": "red", "warning": "yellow"}
+
+
+def terminal(review: Review, *, width: int = 100, color: bool = False) -> str:
+    """Findings with their lines, the scores, the confusion matrix and the misses."""
+    parts: list[RenderableType] = [Text(visible(review.skill), style="bold")]
+    if review.lint:
+        parts += _lint(review.lint)
+    if review.skipped:
+        parts.append(Text(f"activation not asked: {visible(review.skipped)}", style="yellow"))
+    if review.activation:
+        parts += _activation(review.activation)
+    return rendered(parts, width=width, color=color)
+
+
+def document(review: Review) -> str:
+    """The review as JSON."""
+    content: dict[str, Any] = review.model_dump(mode="json")
+    if review.activation:
+        rates = {
+            name: rate._asdict() | {"interval": rate.interval._asdict()} if rate else None
+            for name, rate in _rates(review.activation).items()
+        }
+        content["activation"] |= rates
+        if review.activation.canned:
+            content["notice"] = NOTICE
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _lint(report: LintReport) -> list[RenderableType]:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    shown: Counter[str] = Counter()
+    for found in report.findings:
+        shown[found.rule] += 1
+        if shown[found.rule] > MOST_OF_A_RULE:
+            continue
+        table.add_row(
+            f"{visible(found.file)}:{found.line}",
+            Text(found.severity, style=COLORS[found.severity]),
+            Text(f"{visible(found.message)} ({found.rule}). {visible(found.fix)}"),
+        )
+    for rule, count in shown.items():
+        if count > MOST_OF_A_RULE:
+            table.add_row("", "", f"and {count - MOST_OF_A_RULE} more of the rule {rule}")
+    verdicts = {True: "yes", False: "no", None: "unknown"}
+    accepts = [f"{one.consumer}: {verdicts[one.accepts]}" for one in report.consumers]
+    line = f"lint {report.score:.2f}: {len(report.errors)} errors, {len(report.warnings)} warnings"
+    return [table, Text(line, style="bold"), Text(f"accepted by {', '.join(accepts)}", "dim")]
+
+
+def _activation(found: Activation) -> list[RenderableType]:
+    parts: list[RenderableType] = [Text(NOTICE, style="yellow")] if found.canned else []
+    counts = found.confusion
+    matrix = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("", "would load", "would not"):
+        matrix.add_column(name, justify="right" if name else "left")
+    matrix.add_row("should load", str(counts.true_positives), str(counts.false_negatives))
+    matrix.add_row("near miss", str(counts.false_positives), str(counts.true_negatives))
+    misses = Table(box=None, pad_edge=False, show_header=False)
+    for miss in found.misses:
+        kind = "did not load" if miss.should_load else "loaded"
+        misses.add_row(miss.prompt, kind, Text(visible(f"{miss.reason} Yet: {miss.why}")))
+    rates = ", ".join(f"{name} {_rate(rate)}" for name, rate in _rates(found).items())
+    line = f"activation: {rates}"
+    cost = f"{found.coverage.scored} of {found.coverage.planned} prompts decided by {found.model}"
+    return [
+        *parts,
+        matrix,
+        misses,
+        Text(line, "bold"),
+        Text(f"{cost} · ${found.cost_usd:.6f}", "dim"),
+    ]
+
+
+def _rates(found: Activation) -> dict[str, Rate | None]:
+    counts = found.confusion
+    return {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
+
+
+def _rate(rate: Rate | None) -> str:
+    if rate is None:
+        return "undefined"
+    return f"{rate.value:.2f} [{rate.interval.low:.2f}, {rate.interval.high:.2f}]"

@@ -1,0 +1,165 @@
+"""The static review of a skill, given the settings: lint, and whether it fires when it should."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from activation import probe
+from activation.lint import LintReport, lint
+from activation.metrics import Confusion, Coverage, Miss, confusion, coverage, misses
+from activation.probe import Choice, Outcome
+from activation.prompts import TriggerPrompts, discover
+from lift.budget import Budget
+from lift.errors import DatasetError, SkillError
+from lift.journal import Journal
+from lift.perform import Calls, backend_of, interruptible
+from lift.prepare import clock, prices
+from lift.replies import Remembered
+from lift.resolve import backend_name, skill_path
+from lift.runner import Run
+from lift.schema import Noun, digest
+from lift.settings import Config
+from lift.skill import Skill, load
+from lift.worklist import Job
+
+
+class Activation(Noun):
+    """Whether a skill fires when it should."""
+
+    dataset: str
+    """Name of the trigger prompts."""
+    model: str
+    """Id of the model that was asked."""
+    canned: bool
+    confusion: Confusion
+    coverage: Coverage
+    misses: tuple[Miss, ...]
+    outcomes: tuple[Outcome, ...]
+    cost_usd: float
+    """Of the calls made now; kept answers cost nothing."""
+
+
+class Review(Noun):
+    """A static review."""
+
+    skill: str
+    tree_hash: str
+    description: str
+    lint: LintReport | None
+    activation: Activation | None
+    skipped: str
+    """Why activation was not asked, where it was wanted; else empty."""
+    at_ms: int
+    """When it ended; Unix time in milliseconds."""
+
+    @property
+    def hash(self) -> str:
+        """Identifies what it says, whenever it was said."""
+        decisions = (
+            [(outcome.prompt.id, outcome.loads) for outcome in self.activation.outcomes]
+            if self.activation
+            else []
+        )
+        model = self.activation.model if self.activation else ""
+        return digest([self.skill, self.tree_hash, self.lint, model, decisions])
+
+
+def target(config: Config, wanted: str | None) -> Path:
+    """The skill to review: a path or a name, or the only one that has trigger prompts.
+
+    Raises:
+        SkillError: none is named, and not exactly one has trigger prompts.
+    """
+    if wanted or config.settings.skill:
+        return skill_path(config, wanted or config.settings.skill)
+    names = sorted({prompts.skill for prompts in discover(config.path("datasets_dir"))})
+    if len(names) == 1:
+        return skill_path(config, names[0])
+    raise SkillError(
+        f"several skills have trigger prompts: {', '.join(names)}" if names else "no skill named",
+        where=str(config.path("datasets_dir")),
+        fix="name one: lift static PATH",
+    )
+
+
+def review(config: Config, path: Path, *, linted: bool, activated: bool) -> Review:
+    """Lint a skill, and ask for each of its trigger prompts whether it would load.
+
+    Args:
+        config: names model, ceiling and journal.
+        path: the skill; whatever is there, lint says what is wrong with it.
+        linted: whether to lint.
+        activated: whether to ask.
+
+    Raises:
+        SkillError, DatasetError: only activation is wanted, and it cannot be asked.
+        CeilingReached, CouldNotRun, Interrupted: see Run.all.
+    """
+    report = lint(path) if linted else None
+    skill, activation, skipped = None, None, ""
+    try:
+        skill = load(path)
+        if activated:
+            activation = _activation(config, skill)
+    except (SkillError, DatasetError) as unusable:
+        if report is None:
+            raise
+        skipped = str(unusable.what) if activated else ""
+    return Review(
+        skill=skill.name if skill else path.name,
+        tree_hash=skill.tree_hash if skill else "",
+        description=skill.description if skill else "",
+        lint=report,
+        activation=activation,
+        skipped=skipped,
+        at_ms=clock(),
+    )
+
+
+def _activation(config: Config, skill: Skill) -> Activation:
+    prompts = _prompts(config, skill)
+    entry = probe.listed(skill)
+    backend = backend_name(config)
+    model = config.settings.judge_model
+    choices: list[Choice] = []
+    jobs = probe.jobs(prompts, entry, choices.append, model=model)
+    with Journal(config.path("journal")) as journal:
+        asyncio.run(_ask(config, journal, prompts, backend, jobs))
+    outcomes = probe.outcomes(prompts, choices)
+    return Activation(
+        dataset=prompts.name,
+        model=model,
+        canned=backend == "demo",
+        confusion=confusion(outcomes),
+        coverage=coverage(outcomes),
+        misses=misses(outcomes),
+        outcomes=outcomes,
+        cost_usd=sum(choice.evidence.cost_usd for choice in choices),
+    )
+
+
+def _prompts(config: Config, skill: Skill) -> TriggerPrompts:
+    folder = config.path("datasets_dir")
+    found = [prompts for prompts in discover(folder) if prompts.skill == skill.name]
+    if found:
+        return found[0]
+    raise DatasetError(
+        f"no trigger prompts for the skill {skill.name!r}",
+        where=str(folder),
+        fix="write a module that ends in DATASET = TriggerPrompts(...)",
+    )
+
+
+async def _ask(
+    config: Config, journal: Journal, prompts: TriggerPrompts, backend: str, jobs: Sequence[Job]
+) -> None:
+    known = prices((), config.settings, backend)
+    calls = Calls(prompts.name, backend, [prompts.name], known)
+    answering = Remembered(backend_of(config, calls), journal, clock=clock)
+    run = Run(backend=answering, budget=Budget(config.settings.max_cost_usd), clock=clock)
+    try:
+        await interruptible(run, jobs, workers=config.settings.concurrency)
+    finally:
+        await answering.close()
