@@ -123,29 +123,20 @@ def _name(front: Frontmatter, folder: str) -> Iterator[Problem]:
     if isinstance(entry, Problem):
         yield entry
         return
-    name = entry.value.text.strip()
+    name, line = entry.value.text.strip(), entry.line
     if len(name) > LONGEST_NAME:
         what = f"the name has {len(name)} characters, {LONGEST_NAME} are allowed"
-        yield Problem("name-form", what, entry.line, "shorten it")
+        yield Problem("name-form", what, line, "shorten it")
     if not NAME.fullmatch(name):
-        yield Problem(
-            "name-form",
-            f"the name {name:.80} has more in it than lower-case letters, digits and single"
-            " hyphens between them",
-            entry.line,
-            "write it like `pdf-forms`",
-        )
+        what = "only lower-case letters, digits and single hyphens between them make a name"
+        yield Problem("name-form", f"{what}, not {name:.80}", line, "write it like `pdf-forms`")
     for word in RESERVED:
         if word in name.lower():
             what = f"the name has the reserved word `{word}` in it"
-            yield Problem("name-reserved", what, entry.line, "leave the word out")
+            yield Problem("name-reserved", what, line, "leave the word out")
     if name != folder:
-        yield Problem(
-            "name-folder",
-            f"the name is {name:.80}, the folder's name is {folder}",
-            entry.line,
-            "give both one name",
-        )
+        what = f"the name is {name:.80}, the folder's name is {folder}"
+        yield Problem("name-folder", what, line, "give both one name")
 
 
 def _description(front: Frontmatter, lines: tuple[str, ...]) -> Iterator[Problem]:
@@ -158,28 +149,17 @@ def _description(front: Frontmatter, lines: tuple[str, ...]) -> Iterator[Problem
         what = f"the description has {len(text)} characters, {LONGEST_DESCRIPTION} are allowed"
         yield Problem("description-length", what, entry.line, "shorten it")
     if tag := XML_TAG.search(text):
-        yield Problem(
-            "description-tags",
-            f"the description has the XML tag {tag[0]:.40} in it",
-            _line_of(tag[0], entry, lines),
-            "name the element without angle brackets",
-        )
-    if hidden := _hidden(text):
-        name = unicodedata.name(hidden, "no name")
-        yield Problem(
-            "description-hidden",
-            f"the description has an invisible character in it: U+{ord(hidden):04X} ({name})",
-            _line_of(hidden, entry, lines),
-            "remove it",
-        )
+        what = f"the description has the XML tag {tag[0]:.40} in it"
+        fix = "name the element without angle brackets"
+        yield Problem("description-tags", what, _line_of(tag[0], entry, lines), fix)
+    if mark := _hidden(text):
+        name = f"U+{ord(mark):04X} ({unicodedata.name(mark, 'no name')})"
+        what = f"the description has an invisible character in it: {name}"
+        yield Problem("description-hidden", what, _line_of(mark, entry, lines), "remove it")
     if not opens_with_verb(text):
-        yield Problem(
-            "description-opening",
-            f"the description opens with {_first_word(text)!r}, which is no verb that the lint"
-            " knows",
-            entry.line,
-            "start with what the skill does (`Generates …`), or with `Use when …`",
-        )
+        what = f"the description opens with {_first_word(text)!r}, which is no verb the lint knows"
+        fix = "start with what the skill does (`Generates …`), or with `Use when …`"
+        yield Problem("description-opening", what, entry.line, fix)
 
 
 def _line_of(text: str, entry: Entry, lines: tuple[str, ...]) -> int:

@@ -115,9 +115,14 @@ def _problem(link: Link, page: str, contents: Contents, pages: Pages) -> Iterato
 
 
 def _anchor(anchor: str, link: Link, page: str, aim: Page | None) -> Iterator[Problem]:
-    if aim and anchor.lower() not in aim.anchors and anchor.lower() != "top":
-        what = f"the link {link.target[:80]} leads to no heading"
-        yield Problem("anchors", what, link.line, "name a heading as GitHub writes it", page)
+    name = anchor.lower()
+    if aim is None or name in aim.anchors or name == "top":
+        return
+    near = min((other for other in aim.anchors if other.startswith(name)), default="")
+    fix = f"write #{near}" if near else "name a heading as GitHub writes it"
+    yield Problem(
+        "anchors", f"the link {link.target[:80]} leads to no heading", link.line, fix, page
+    )
 
 
 def _outside(written: str, path: str, contents: Contents) -> str:

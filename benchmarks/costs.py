@@ -38,9 +38,10 @@ def table() -> str:
         cost = prepare(config, wanted).estimate
         spread = f"${cost.low_usd:.2f} to ${cost.high_usd:.2f}"
         lines.append(f"| `{command}` | {cost.calls} | ${cost.usd:.2f} | {spread} |")
-    day = 10 * prepare(config, COMMANDS[0][1]).estimate.usd + prepare(
-        config, COMMANDS[2][1]
-    ).estimate.usd
+    day = (
+        10 * prepare(config, COMMANDS[0][1]).estimate.usd
+        + prepare(config, COMMANDS[2][1]).estimate.usd
+    )
     lines.append(f"| a day of work: ten times quick, once full | | ${day:.2f} | |")
     return "\n".join([*lines, "", f"Prices as of {PRICES_AS_OF}.", ""])
 

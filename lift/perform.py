@@ -118,6 +118,11 @@ def _real(config: Config) -> str:
 
 
 def backend_of(config: Config, calls: Calls) -> Backend:
+    """Who answers the calls.
+
+    Raises:
+        SettingError: the credential is gone.
+    """
     if calls.backend == "demo":
         folder = config.path("datasets_dir")
         canned = {k: v for name in calls.datasets for k, v in demo.load(folder, name).items()}

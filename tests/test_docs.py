@@ -42,7 +42,7 @@ def test_every_command_is_in_the_readme_and_has_an_example(name: str):
 
 def test_every_option_that_the_docs_name_exists():
     known = set().union(*(options(name) for name in COMMANDS)) | {"--help"}
-    named = set(re.findall(r"`(?:lift [^`]*?)?(--[a-z][a-z-]*)", README + SETTINGS))
+    named = set(re.findall(r"`(?:lift [^`]*?)?(--[a-z][a-z0-9-]*)", README + SETTINGS))
 
     assert named - known == set()
 
@@ -143,3 +143,17 @@ def test_the_costs_page_says_what_its_script_computes():
     text = (ROOT / "docs" / "costs.md").read_text("utf-8")
 
     assert script["page"](text) == text
+
+
+def test_the_verdict_of_the_readme_is_what_the_command_prints(project):
+    import shutil
+
+    for name in ("skills", "datasets"):
+        shutil.rmtree(project.root / name)
+        shutil.copytree(ROOT / name, project.root / name)
+    project.variables["COLUMNS"] = "100"
+
+    done = project.lift("--quick")
+
+    shown = README.split("$ lift --quick\n")[1].split("```")[0]
+    assert shown.strip() == done.stdout.strip()

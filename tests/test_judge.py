@@ -1,4 +1,4 @@
-"""The judge: what it is asked, how its answer is read, and that votes are lost or invented never."""
+"""The judge: what it is asked, how its answer is read, and no vote lost or invented."""
 
 from __future__ import annotations
 

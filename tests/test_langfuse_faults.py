@@ -51,6 +51,19 @@ PLACES = {
     "old scores": (INGESTION, "POST", OLD),
     "scores read": ("/api/public/v3/scores", "GET", NEW),
 }
+CASES = [
+    (place, kind)
+    for place, (_path, method, _version) in PLACES.items()
+    for kind in FAULTS
+    if method == "POST" or not kind.startswith("stored")
+]
+PASSING = [
+    (place, kind)
+    for place, kind in CASES
+    if kind in ("429", "500", "503", "reset", "stored, then reset")
+    # spans that may have been taken wait for the next time
+    and (place, kind) not in (("spans", "500"), ("spans", "reset"))
+]
 WHOLE = Sent(answers=6, scores=4, votes=4, unsent=0, why="")
 
 
@@ -80,8 +93,7 @@ def whole(journal: Journal, langfuse: Langfuse) -> bool:
     return True
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize(("place", "kind"), CASES)
 def test_after_any_fault_publishing_again_makes_it_whole(journal: Journal, place: str, kind: str):
     path, method, version = PLACES[place]
     fault = replace(FAULTS[kind], path=path, method=method)
@@ -100,12 +112,9 @@ def test_after_any_fault_publishing_again_makes_it_whole(journal: Journal, place
         assert whole(journal, langfuse)
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("kind", ["429", "500", "503", "reset", "stored, then reset"])
+@pytest.mark.parametrize(("place", "kind"), PASSING)
 def test_a_fault_that_passes_is_not_noticed(journal: Journal, place: str, kind: str):
     path, method, version = PLACES[place]
-    if (place, kind) in {("spans", "500"), ("spans", "reset")}:
-        pytest.skip("spans that may have been taken wait for the next time")
     fault = replace(FAULTS[kind], path=path, method=method, times=1, headers=())
 
     with serving(Langfuse(version=version, faults=[fault])) as langfuse:

@@ -276,6 +276,12 @@ def test_files_that_links_lead_to_are_looked_at_too(write: Write):
     assert (found.rule, found.file, found.line) == ("anchors", "docs/b.md", 2)
 
 
+def test_the_anchor_that_was_meant_is_named():
+    report = looked(f"{GOOD}## Grid `<vaadin-grid>`\n\n[a](#grid)\n".encode())
+
+    assert [found.fix for found in report.findings] == ["write #grid-vaadin-grid"]
+
+
 @pytest.mark.parametrize(
     "target", ["../other.md", "docs/../../other.md", "/etc/passwd", "file:///etc/passwd", "C:/x.md"]
 )

@@ -160,9 +160,13 @@ def _send_batch(connection: Connection, batch: Sequence[Body]) -> Taken:
     try:
         return _as_list(connection, batch)
     except Refused as refused:
-        if refused.status != 400 or "received array" not in refused.what:
+        if refused.status != 400:
             raise
-    return _each(connection, batch)
+        # "expected object, received array": an old server that did not say so
+        first = _alone(connection, batch[0])
+        if not first.ids:
+            raise
+    return _joined([first, *(_alone(connection, body) for body in batch[1:])])
 
 
 def _as_list(connection: Connection, batch: Sequence[Body]) -> Taken:
@@ -188,10 +192,6 @@ def _as_events(connection: Connection, batch: Sequence[Body]) -> Taken:
         frozenset(events[id]["id"] for id in took if id in events),
         _reason(answer.body) if len(took) < len(events) else "",
     )
-
-
-def _each(connection: Connection, batch: Sequence[Body]) -> Taken:
-    return _joined([_alone(connection, body) for body in batch])
 
 
 def _alone(connection: Connection, body: Body) -> Taken:

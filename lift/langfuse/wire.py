@@ -12,6 +12,8 @@ Thing = TypeVar("Thing")
 Redact = Callable[[Any], Any]
 """Masks what may not leave, in strings at any depth of a value."""
 
+JSON_BEGINS = tuple('"{[-0123456789tfnNI')
+
 LONGEST_TEXT_BYTES = 200_000
 """A longer text is cut; the journal keeps it whole."""
 
@@ -117,6 +119,8 @@ def _flat(value: str | int | float | bool) -> str:
 
 
 def _looks_like_json(value: str) -> bool:
+    if value.lstrip()[:1] not in JSON_BEGINS:  # most texts do not, and parsing is slow
+        return False
     try:
         json.loads(value)
     except ValueError:

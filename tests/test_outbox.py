@@ -1,0 +1,188 @@
+"""Commands and Langfuse: a server that is there, not there, or in the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import langfuse_server
+import pytest
+import servers
+from conftest import greets
+from langfuse_project import ITEMS, OTEL, PUBLIC_KEY, SCORES, SECRET_KEY, Fault, Langfuse
+from servers import Says
+
+
+@pytest.fixture
+def langfuse(project) -> Iterator[Langfuse]:
+    """A Langfuse project that the settings name."""
+    with langfuse_server.serving(Langfuse()) as server:
+        point(project, server.url)
+        yield server
+
+
+def point(project, url: str) -> None:
+    project.variables |= {
+        "LANGFUSE_BASE_URL": url,
+        "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
+        "LANGFUSE_SECRET_KEY": SECRET_KEY,
+    }
+
+
+def traces(server: Langfuse) -> list[str]:
+    return [row["trace"] for row in server.spans if not row["parent"]]
+
+
+def test_a_run_is_sent_and_its_link_printed(project, serve, langfuse):
+    serve(greets)
+
+    done = project.lift("--quick")
+
+    assert done.returncode == 0, done.stderr
+    assert len(traces(langfuse)) == len(set(traces(langfuse))) == 12
+    assert f"{langfuse.url}/project/" in done.stderr
+    assert "results?baseline=" in done.stderr
+
+
+def test_the_same_command_again_sends_nothing(project, serve, langfuse):
+    serve(greets)
+    project.lift("--quick")
+    writes = len(langfuse.writes())
+    project.lift("--quick")
+
+    assert len(langfuse.writes()) == writes
+
+
+def test_without_keys_a_line_says_that_nothing_was_sent(project, serve):
+    serve(greets)
+
+    done = project.lift("--quick")
+
+    assert done.stderr.count("nothing was sent to Langfuse: no keys are set") == 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(OTEL, status=500), Fault(OTEL, status=400), Fault(SCORES, status=503),
+        Fault(ITEMS, status=401), Fault("/api/public/projects", html=True),
+        Fault(OTEL, reset=True, stored=True),
+    ],
+    ids=["500", "400", "503", "401", "html", "lost-reply"],
+)  # fmt: skip
+def test_a_server_that_fails_fails_no_run_and_push_sends_the_rest(project, serve, langfuse, fault):
+    serve(greets)
+    langfuse.faults.append(fault)
+
+    done = project.lift("run", "--only", "greet-0")
+
+    assert done.returncode == 0, done.stderr
+    # what was stored although the reply was lost is found there, and not unsent
+    assert ("unsent" in done.stderr) is not fault.stored
+    assert "Traceback" not in done.stderr
+    langfuse.faults.clear()
+    pushed = project.lift("push")
+    assert pushed.returncode == 0, (pushed.stdout, pushed.stderr)
+    assert len(traces(langfuse)) == len(set(traces(langfuse))) == 2
+    assert {score["name"] for score in langfuse.scores.values()} >= {"rubric", "passed"}
+
+
+def test_a_server_that_is_not_there_costs_a_run_nothing_but_a_line(project, serve):
+    serve(greets)
+    point(project, f"http://127.0.0.1:{servers.refused_port()}")
+
+    done = project.lift("run", "--only", "greet-0")
+
+    assert done.returncode == 0
+    assert "unsent" in done.stderr
+    assert project.lift("push").returncode == 3
+
+
+def test_one_key_without_the_other_is_said_before_anything_is_asked(project, serve):
+    model = serve(greets)
+    project.variables["LANGFUSE_PUBLIC_KEY"] = PUBLIC_KEY
+
+    done = project.lift("--quick")
+
+    assert done.returncode == 2
+    assert "LANGFUSE_SECRET_KEY is not set" in done.stderr
+    assert model.calls == []
+
+
+def test_keys_from_one_place_and_an_address_from_another_are_refused(project, serve):
+    serve(greets)
+    (project.root / ".env").write_text("LANGFUSE_BASE_URL=http://127.0.0.1:1\n")
+    project.variables |= {"LANGFUSE_PUBLIC_KEY": PUBLIC_KEY, "LANGFUSE_SECRET_KEY": SECRET_KEY}
+
+    done = project.lift("push")
+
+    assert done.returncode != 0
+    assert project.lift("sync").returncode == 2
+
+
+def test_compare_reads_back_what_was_sent(project, serve, langfuse, tmp_path):
+    serve(greets)
+    here = json.loads(project.lift("--full", "--json", "--experiment", "e").stdout)
+    (project.root / ".lift").rename(tmp_path / "gone")
+
+    done = project.lift("compare", "e", "--from", "langfuse", "--json")
+
+    assert done.returncode == 0, done.stderr
+    there = json.loads(done.stdout)
+    assert there["categories"] == here["categories"]
+    assert there["items"] == here["items"]
+    assert project.lift("compare", "--from", "langfuse").returncode == 2
+    assert project.lift("compare", "nope", "--from", "langfuse").returncode == 2
+    assert project.lift("compare", "e", "--from", "langfuse", "--since", "x").returncode == 2
+
+
+def test_sync_writes_what_differs_and_check_writes_nothing(project, langfuse):
+    assert project.lift("sync", "--check").returncode == 1
+    assert langfuse.writes() == []
+    assert project.lift("sync").returncode == 0
+    first = len(langfuse.writes(ITEMS))
+    assert first == 10
+    assert project.lift("sync").returncode == 0
+    assert project.lift("sync", "--check").returncode == 0
+    assert len(langfuse.writes()) == first + 1
+    path = project.root / "datasets" / "greetings.py"
+    path.write_text(path.read_text().replace("range(10)", "range(9)"), "utf-8")
+
+    done = project.lift("sync")
+
+    assert "1 archived" in done.stdout
+    assert len(langfuse.writes(ITEMS)) == first + 1
+
+
+def test_a_secret_reaches_neither_the_server_nor_the_terminal(project, serve, langfuse):
+    planted = "ghp_" + "Ab1" * 12
+    path = project.root / "datasets" / "greetings.py"
+    path.write_text(path.read_text().replace("Greet person", f"{planted} Greet"), "utf-8")
+    serve(lambda *_: Says(f"hello() {planted}"))
+
+    done = project.lift("--quick")
+
+    assert planted not in done.stdout + done.stderr
+    sent = json.dumps([[a.body for a in langfuse.asked], langfuse.spans], default=str)
+    assert "hello()" in sent
+    assert planted not in sent
+
+
+def test_a_static_review_is_one_trace_with_two_scores_and_sent_once(project, serve, langfuse):
+    serve(lambda *_: Says(json.dumps({"reason": "so", "load": True})))
+    (project.root / "datasets" / "triggers.py").write_text(
+        "from lift import TriggerPrompt, TriggerPrompts\n"
+        'DATASET = TriggerPrompts(name="triggers", skill="greet", prompts=[\n'
+        '    TriggerPrompt(id="a", prompt="Greet Ada.", loads=True, why="w"),\n'
+        '    TriggerPrompt(id="b", prompt="Add a test.", loads=False, why="w"),\n'
+        "])\n",
+        "utf-8",
+    )
+
+    project.lift("static")
+    project.lift("static")
+
+    assert len(traces(langfuse)) == 1
+    names = {score["name"]: score["value"] for score in langfuse.scores.values()}
+    assert set(names) == {"lint_score", "activation_f1"}
+    assert names["activation_f1"] == pytest.approx(2 / 3)
