@@ -3,13 +3,19 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo install dev test check format clean
+# Keys in the shell may belong to another server; the one started here gets those of .env.
+COMPOSE ?= env -u LANGFUSE_PUBLIC_KEY -u LANGFUSE_SECRET_KEY docker compose
+
+.PHONY: help demo install dev test check format clean langfuse-env langfuse-up langfuse-down
 
 help:
 	@echo "make demo     install and run lift --quick on canned replies: no key, no server"
 	@echo "make test     install and run the tests"
 	@echo "make check    ruff, mypy --strict, layers"
 	@echo "make format   rewrite the code as ruff formats it"
+	@echo "make langfuse-env   add what a Langfuse on this machine needs to .env"
+	@echo "make langfuse-up    start that Langfuse (docker-compose.yaml) and wait until it answers"
+	@echo "make langfuse-down  stop it; its data stays"
 
 demo: install
 	$(BIN)/lift --quick --backend demo
@@ -42,6 +48,15 @@ check: dev
 format: dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+langfuse-env:
+	@$(PYTHON) scripts/langfuse_env.py
+
+langfuse-up: langfuse-env
+	$(COMPOSE) up --detach --wait
+
+langfuse-down:
+	$(COMPOSE) down
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -7,6 +7,7 @@ shift to the logit of every item, 1.0 for a mean delta of 0.17. Run it as
     python benchmarks/false_alarms.py                   # 20,000 draws a cell, as in the docs
     python benchmarks/false_alarms.py --draws 500       # a quick look
     python benchmarks/false_alarms.py --check           # exit 1 if a bound does not hold
+    python benchmarks/false_alarms.py --into docs/statistics.md   # replace the table there
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +39,9 @@ BROKEN = 0.1
 HARD = -2.0
 """Mean logit of the items where power is measured; at 0 no delta above 0.5 is possible, and 10
 items of pass or fail cannot show less."""
+
+BEGIN = "<!-- benchmarks/false_alarms.py: begin -->"
+END = "<!-- benchmarks/false_alarms.py: end -->"
 
 Array = npt.NDArray[np.float64]
 Rng = np.random.Generator
@@ -339,11 +344,11 @@ MEASURES = (
     Measure("false alarms, these items only", ALARM, alarms_these_only),
     Measure("interval covers, no effect", COVERED, covers_nothing),
     Measure("interval covers, mean delta 0.17", COVERED, covers_effect),
-    Measure("NO DIFFERENCE at ± 0.05, all items shift", ALARM, same_at_margin),
-    Measure("NO DIFFERENCE at ± 0.10, all items shift", ALARM, same_beyond),
-    Measure("NO DIFFERENCE at - 0.05, 10 % of items break", ALARM, same_while_some_break),
+    Measure("NO DIFFERENCE at ±0.05, all items shift", ALARM, same_at_margin),
+    Measure("NO DIFFERENCE at ±0.10, all items shift", ALARM, same_beyond),
+    Measure("NO DIFFERENCE at −0.05, 10 % of items break", ALARM, same_while_some_break),
     Measure(
-        "NO DIFFERENCE at - 0.10, 10 % of saturated items break",
+        "NO DIFFERENCE at −0.10, 10 % of saturated items break",
         ALARM,
         same_while_saturated(BROKEN),
         fixed=True,
@@ -351,7 +356,7 @@ MEASURES = (
     Measure("power at the detectable effect, items like these", POWERED, detects_like_these),
     Measure("power at the detectable effect, these items only", POWERED, detects_these_only),
     Measure(
-        "NO DIFFERENCE at - 0.05, 5 % of saturated items break",
+        "NO DIFFERENCE at −0.05, 5 % of saturated items break",
         FREE,
         same_while_saturated(MARGIN),
         fixed=True,
@@ -394,24 +399,38 @@ def table(found: Iterable[Row], draws: int) -> Iterator[str]:
         yield f"| {' | '.join([row.measure.name, *head, *marked, str(row.measure.bound)])} |"
 
 
+def put(text: str, lines: list[str]) -> str:
+    """The text with what is between its markers replaced by the lines."""
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    return "\n".join([before + BEGIN, *lines, END + after])
+
+
 def main(arguments: list[str]) -> int:
     """Print the table; 1 if a bound is to be checked and does not hold."""
     parser = argparse.ArgumentParser(description="How often each rule is wrong.")
     parser.add_argument("--draws", type=int, default=DRAWS, help="simulated runs per cell")
     parser.add_argument("--check", action="store_true", help="exit 1 if a bound does not hold")
+    parser.add_argument("--into", type=Path, help="page whose table is to be replaced")
     options = parser.parse_args(arguments)
     found: list[Row] = []
-
-    def kept() -> Iterator[Row]:
-        for row in rows(options.draws):
-            found.append(row)
-            yield row
-
-    for line in table(kept(), options.draws):
+    lines: list[str] = []
+    for line in table(_kept(rows(options.draws), found), options.draws):
         print(line, flush=True)
+        lines.append(line)
     broken = sum(sum(row.failing(options.draws)) for row in found)
-    print(f"\n{options.draws:,} draws a cell, {FLIPS:,} labelings; bounds broken: {broken}.")
+    summary = f"{options.draws:,} draws a cell, {FLIPS:,} labelings; bounds broken: {broken}."
+    print(f"\n{summary}")
+    if options.into:
+        page = put(options.into.read_text("utf-8"), [*lines, "", summary])
+        options.into.write_text(page, "utf-8")
     return 1 if options.check and broken else 0
+
+
+def _kept(found: Iterable[Row], kept: list[Row]) -> Iterator[Row]:
+    for row in found:
+        kept.append(row)
+        yield row
 
 
 def _error(share: float, draws: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import pandas as pd
@@ -19,25 +20,39 @@ from lift.frames import (
     DATASET,
     DELTA,
     DELTAS,
+    HIGH,
     ITEM,
     ITEMS,
     JUDGED,
+    LOSSES,
+    LOW,
     MODEL,
     OTHER,
     PLANNED,
+    REPEAT,
     SCORE,
     STATUS,
+    TIES,
     TRIAL,
     TRIAL_SCORES,
     VALUE,
     WEIGHT,
+    WINS,
+    P,
     shape,
 )
 from lift.schema import SETTLED, WITH_SKILL, WITHOUT_SKILL
+from lift.stats import Change, Scope, holm, permute_labels, sign_flip
 
 LEAST_COVERAGE = 0.95
 """Share of the planned trials that must be answered under either condition."""
 COVERAGE_GAP = 0.05
+FEWEST_ITEMS = 6
+"""With fewer items the sign-flip test cannot reach 5 %: five items one way have p = 0.0625."""
+SAME = 1e-12
+"""Deltas that differ from 0 by less differ by rounding."""
+GROUP = [MODEL, DATASET, CATEGORY]
+COUNTS = [ITEMS, WINS, TIES, LOSSES]
 """Largest difference between the conditions' coverage."""
 
 
@@ -125,23 +140,94 @@ def coverage(trials: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
     return shares.set_axis([COVERAGE_BASE, COVERAGE_OTHER], axis="columns").reset_index()
 
 
-def categories(pairs: pd.DataFrame, covered: pd.DataFrame) -> pd.DataFrame:
-    """Means per category: DELTAS and coverage in, CATEGORIES out; the rows over all come last."""
-    both = pd.concat([pairs, _over_all(pairs)])
-    groups = both.groupby([MODEL, DATASET, CATEGORY], as_index=False, observed=True)
-    means = groups.agg(
-        **{
-            BASE: (BASE, "mean"),
-            OTHER: (OTHER, "mean"),
-            DELTA: (DELTA, "mean"),
-            ITEMS: (ITEM, "size"),
-        }
+def categories(
+    pairs: pd.DataFrame, covered: pd.DataFrame, scored: pd.DataFrame, *, base: str, other: str
+) -> pd.DataFrame:
+    """Means, intervals and tests per category; the rows over all come last.
+
+    Args:
+        pairs: DELTAS.
+        covered: as `coverage` gives it.
+        scored: TRIAL_SCORES that the pairs come from.
+        base: condition to measure from.
+        other: condition to measure.
+
+    Returns:
+        CATEGORIES.
+    """
+    groups = [
+        *pairs.groupby(GROUP, observed=True),
+        *(((model, ALL, ALL), group) for model, group in pairs.groupby(MODEL, observed=True)),
+    ]
+    rows = [
+        dict(zip(GROUP, key, strict=True)) | _measured(group, scored, base=base, other=other)
+        for key, group in groups
+    ]
+    measures = [BASE, OTHER, DELTA, LOW, HIGH, P]
+    means = pd.DataFrame(rows, columns=[*GROUP, *measures, *COUNTS])
+    means = means.astype(dict.fromkeys(measures, "float64"))
+    table = covered.merge(means, on=GROUP, how="left").fillna(dict.fromkeys(COUNTS, 0))
+    corrected = table.assign(**{P: _corrected(table)})
+    last = (corrected[CATEGORY] == ALL) & (corrected[DATASET] == ALL)
+    return shape(
+        corrected.assign(last=last).sort_values([MODEL, "last", DATASET, CATEGORY]), CATEGORIES
     )
-    rows = covered.merge(means, on=[MODEL, DATASET, CATEGORY], how="left")
-    rows = rows.fillna({ITEMS: 0})
-    last = (rows[CATEGORY] == ALL) & (rows[DATASET] == ALL)
-    ordered = rows.assign(last=last).sort_values([MODEL, "last", DATASET, CATEGORY])
-    return shape(ordered, CATEGORIES)
+
+
+def trials_of(scored: pd.DataFrame, pairs: pd.DataFrame, condition: str) -> list[list[float]]:
+    """Per paired item, in the order of the pairs, the scores of its trials: TRIAL_SCORES in."""
+    of_condition = scored[scored[CONDITION] == condition].sort_values([REPEAT])
+    lists = of_condition.groupby([MODEL, DATASET, ITEM], observed=True)[SCORE].agg(list)
+    return lists.reindex(pd.MultiIndex.from_frame(pairs[[MODEL, DATASET, ITEM]])).tolist()
+
+
+def tested(
+    pairs: pd.DataFrame, scored: pd.DataFrame, *, base: str, other: str
+) -> tuple[Scope, Change]:
+    """The test of the mean delta of some items, and its scope.
+
+    From 6 items on it is for items like these. With fewer it is for these items only, where an item
+    has a second repeat: the other scope could not be settled.
+
+    Args:
+        pairs: DELTAS, at least one.
+        scored: TRIAL_SCORES that they come from.
+        base: condition to measure from.
+        other: condition to measure.
+    """
+    if len(pairs) < FEWEST_ITEMS:
+        ours, theirs = (trials_of(scored, pairs, condition) for condition in (base, other))
+        if any(len(trials) > 1 for trials in (*ours, *theirs)):
+            return Scope.THESE_ONLY, permute_labels(ours, theirs)
+    return Scope.LIKE_THESE, sign_flip(pairs[DELTA].tolist())
+
+
+def _measured(
+    group: pd.DataFrame, scored: pd.DataFrame, *, base: str, other: str
+) -> dict[str, float]:
+    delta = group[DELTA]
+    _, change = tested(group, scored, base=base, other=other)
+    low, high = change.interval
+    return {
+        BASE: group[BASE].mean(),
+        OTHER: group[OTHER].mean(),
+        DELTA: delta.mean(),
+        LOW: max(low, -1.0) if math.isfinite(low) else math.nan,
+        HIGH: min(high, 1.0) if math.isfinite(high) else math.nan,
+        P: change.p,
+        ITEMS: len(group),
+        WINS: int((delta > SAME).sum()),
+        TIES: int((delta.abs() <= SAME).sum()),
+        LOSSES: int((delta < -SAME).sum()),
+    }
+
+
+def _corrected(table: pd.DataFrame) -> pd.Series:
+    """The p-values, those of a model's categories corrected for being several."""
+    categories_only = table[table[CATEGORY] != ALL].dropna(subset=[P])
+    groups = categories_only.groupby(MODEL, observed=True)[P]
+    found = groups.transform(lambda values: pd.Series(holm(values.tolist()), values.index))
+    return found.astype("float64").reindex(table.index).combine_first(table[P])
 
 
 def compare(
@@ -153,15 +239,18 @@ def compare(
 ) -> Comparison:
     """What changes from base to other: TRIALS and SCORES in."""
     covered = coverage(trials, base=base, other=other)
-    pairs = deltas(trial_scores(scores), base=base, other=other)
-    table = categories(pairs, covered)
-    judged = deltas(judge_scores(scores), base=base, other=other)
+    scored, by_judge = trial_scores(scores), judge_scores(scores)
+    pairs = deltas(scored, base=base, other=other)
+    table = categories(pairs, covered, scored, base=base, other=other)
+    judged = deltas(by_judge, base=base, other=other)
     return Comparison(
         base=base,
         other=other,
         deltas=pairs,
         categories=table,
-        judged=categories(judged, covered if len(judged) else covered.iloc[:0]),
+        judged=categories(
+            judged, covered if len(judged) else covered.iloc[:0], by_judge, base=base, other=other
+        ),
         invalid=_invalid(table, base=base, other=other),
     )
 

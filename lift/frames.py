@@ -31,6 +31,12 @@ BASE = "base"
 OTHER = "other"
 DELTA = "delta"
 ITEMS = "items"
+LOW = "low"
+HIGH = "high"
+P = "p"
+WINS = "wins"
+TIES = "ties"
+LOSSES = "losses"
 PLANNED = "planned"
 ANSWERED = "answered"
 COVERAGE_BASE = "coverage_base"
@@ -97,8 +103,11 @@ DELTAS: Columns = {
 }
 
 # One row per (model, dataset, category), and one per model whose dataset and category are ALL.
-# base, other and delta are means over the `items` pairs, NaN where there is none; coverage is
-# answered trials over planned trials, 0 to 1.
+# base, other and delta are means over the `items` pairs, NaN where there is none; wins, ties and
+# losses count items. low and high are the ends of the 95 % interval of delta in points, NaN where
+# the data set no limit; p is two-sided, 0 to 1, corrected for the number of categories, NaN where
+# there is no test. Both are for items like these from 6 items on, else for these items only.
+# coverage is answered trials over planned trials, 0 to 1.
 CATEGORIES: Columns = {
     MODEL: "str",
     DATASET: "str",
@@ -106,7 +115,13 @@ CATEGORIES: Columns = {
     BASE: "float64",
     OTHER: "float64",
     DELTA: "float64",
+    LOW: "float64",
+    HIGH: "float64",
+    P: "float64",
     ITEMS: "int64",
+    WINS: "int64",
+    TIES: "int64",
+    LOSSES: "int64",
     COVERAGE_BASE: "float64",
     COVERAGE_OTHER: "float64",
 }

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from lift import frames
-from lift.compare import compare
 from lift.dataset import discover
 from lift.errors import SettingError
 from lift.journal import Journal
@@ -21,7 +20,7 @@ from lift.langfuse.pull import pulled
 from lift.prepare import clock
 from lift.redact import redacted
 from lift.resolve import named
-from lift.results import Result, check_conditions
+from lift.results import Result, check_conditions, result
 from lift.review import Review
 from lift.settings import Config, langfuse_keys
 
@@ -188,7 +187,7 @@ def compared_in_langfuse(
     trials = frames.of(found.trials, frames.TRIALS)
     check_conditions(trials, experiment, (base, other))
     scores = frames.of(found.scores, frames.SCORES)
-    return Result(found.experiment, compare(trials, scores, base=base, other=other))
+    return result(found.experiment, trials, scores, base=base, other=other)
 
 
 def _told(sent: Sent) -> Sequence[str]:

@@ -12,6 +12,7 @@ from lift.compare import Comparison, Drop, compare, dropped, trial_scores
 from lift.errors import ExperimentError, ThresholdMissed
 from lift.journal import Experiment, Journal, Record
 from lift.schema import WITH_SKILL, WITHOUT_SKILL
+from lift.verdict import Claim, claims
 
 
 class Result(NamedTuple):
@@ -19,6 +20,8 @@ class Result(NamedTuple):
 
     experiment: Experiment
     comparison: Comparison
+    claims: tuple[Claim, ...]
+    """The verdict on each model."""
 
 
 def compared(
@@ -43,7 +46,17 @@ def compared(
     trials = frames.of(journal.trials(experiment.name), frames.TRIALS)
     check_conditions(trials, experiment.name, (base, other))
     scores = frames.of(journal.scores(experiment.name), frames.SCORES)
-    return Result(experiment, compare(trials, scores, base=base, other=other))
+    return result(experiment, trials, scores, base=base, other=other)
+
+
+def result(
+    experiment: Experiment, trials: pd.DataFrame, scores: pd.DataFrame, *, base: str, other: str
+) -> Result:
+    """Compare two conditions and say what it means: TRIALS and SCORES in."""
+    comparison = compare(trials, scores, base=base, other=other)
+    each = experiment.cost_usd / experiment.answered if experiment.answered else 0.0
+    found = claims(comparison, trial_scores(scores), usd_per_trial=each)
+    return Result(experiment, comparison, tuple(found))
 
 
 def check_conditions(trials: pd.DataFrame, experiment: str, wanted: Sequence[str]) -> None:

@@ -11,6 +11,11 @@ from pathlib import Path
 
 import pytest
 import servers
+from hypothesis import settings
+
+# machines differ in speed, and no test is about time
+settings.register_profile("lift", deadline=None, max_examples=50)
+settings.load_profile("lift")
 
 SKILL = """---
 name: greet

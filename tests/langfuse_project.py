@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from langfuse_asked import Answer, Asked, Fault, Query, Row
 
 PUBLIC_KEY, SECRET_KEY = "pk-lf-test", "sk-lf-test"
 PROJECT = "project-1"
@@ -25,45 +25,13 @@ EXPERIMENT = "langfuse.experiment."
 OBSERVATION = "langfuse.observation."
 TRACE = "langfuse.trace.metadata."
 
+__all__ = ["Answer", "Asked", "Fault", "Langfuse"]
+
 OTEL = "/api/public/otel/v1/traces"
 DATASETS = "/api/public/v2/datasets"
 ITEMS = "/api/public/dataset-items"
 SCORES = "/api/public/scores"
 INGESTION = "/api/public/ingestion"
-
-Answer = tuple[int, Any]
-Query = dict[str, str]
-Row = dict[str, Any]
-
-
-@dataclass
-class Fault:
-    """What the server does instead of answering, so many times."""
-
-    path: str
-    status: int = 0
-    times: int = 10**9
-    stored: bool = False
-    """Whether it takes the request all the same."""
-    reset: bool = False
-    hang: bool = False
-    html: bool = False
-    headers: tuple[tuple[str, str], ...] = ()
-    method: str = ""
-    after: int = 0
-    """How many requests go well before."""
-
-
-@dataclass
-class Asked:
-    """One request."""
-
-    method: str
-    path: str
-    query: Query
-    headers: dict[str, str]
-    body: Any
-    data: bytes
 
 
 @dataclass
@@ -308,32 +276,6 @@ class Langfuse:
             return 400, {"message": "Invalid request data"}
         meta = {"cursor": str(start + limit)} if start + limit < len(rows) else {}
         return 200, {"data": rows[start : start + limit], "meta": meta}
-
-
-def spans_of(data: bytes) -> list[Row]:
-    request = ExportTraceServiceRequest.FromString(data)
-    return [
-        {
-            "trace": span.trace_id.hex(),
-            "id": span.span_id.hex(),
-            "parent": span.parent_span_id.hex(),
-            "name": span.name,
-            "start_ns": span.start_time_unix_nano,
-            "end_ns": span.end_time_unix_nano,
-            "error": span.status.message if span.status.code == 2 else None,
-            "scope": scope.scope.name,
-            "attributes": {pair.key: _value(pair.value) for pair in span.attributes},
-        }
-        for resource in request.resource_spans
-        for scope in resource.scope_spans
-        for span in scope.spans
-    ]
-
-
-def _value(value: Any) -> Any:
-    kind = value.WhichOneof("value")
-    found = getattr(value, kind)
-    return [_value(inner) for inner in found.values] if kind == "array_value" else found
 
 
 def _time(nanoseconds: int) -> str:

@@ -13,7 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from langfuse_project import Answer, Asked, Fault, Langfuse, spans_of
+from langfuse_project import Answer, Asked, Fault, Langfuse
+from langfuse_spans import spans_of
 
 
 @contextmanager

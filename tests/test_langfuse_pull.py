@@ -227,8 +227,22 @@ def test_a_trace_that_does_not_say_what_it_is_of_is_an_error(journal: Journal, l
         span["attributes"].pop(key, None)
     langfuse.scores.clear()
 
-    with pytest.raises(LangfuseError, match="2 traces do not say which trial they are of"):
+    with pytest.raises(LangfuseError, match="a trace does not say which trial it is of"):
         pull(langfuse)
+
+
+def test_scores_that_are_not_there_yet_are_never_left_out_in_silence(
+    journal: Journal, langfuse: Langfuse
+):
+    record(journal, planned(2))
+    sent(journal, langfuse)
+    late = [id for id, score in langfuse.scores.items() if score["name"] == "style"]
+    del langfuse.scores[late[0]]
+
+    with pytest.raises(LangfuseError, match="not have the scores of 1 trials") as raised:
+        pull(langfuse)
+
+    assert "lift push" in raised.value.fix
 
 
 @pytest.mark.parametrize("path", ["experiments", "experiment-items", "v3/scores"])

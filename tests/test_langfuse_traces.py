@@ -11,17 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langfuse_project import spans_of
+from langfuse_spans import spans_of
 from langfuse_trials import START_MS, answered, checks, planned, record, vote
 
 from lift.backends.demo import NOTICE
 from lift.journal import Journal, Record
 from lift.langfuse import ids, otlp, runs, scores, traces
-from lift.langfuse.masking import masked, masked_item
 from lift.langfuse.runs import Facts, Run
-from lift.plan import Plan
-from lift.redact import redacted
-from lift.schema import Score, Status
+from lift.schema import Status
 
 OBSERVATION = "langfuse.observation."
 EXPERIMENT = "langfuse.experiment."
@@ -158,6 +155,18 @@ def test_a_failed_trial_is_a_warning_and_keeps_its_answer(journal: Journal):
     assert root["attributes"][f"{OBSERVATION}output"] == "hello"
 
 
+@pytest.mark.parametrize("cached", [True, False])
+def test_an_answer_that_was_given_before_says_so(journal: Journal, cached: bool):
+    plan = planned(1)
+    journal.begin(plan, now_ms=START_MS)
+    evidence = answered(plan.trials[0], cached=cached, cost_usd=0.0)
+    journal.record(plan.trials[0], evidence, checks(plan.trials[0]))
+    root, call = spans(journal)
+
+    assert root["attributes"].get(f"{OBSERVATION}metadata.cached") == ("yes" if cached else None)
+    assert json.loads(call["attributes"][f"{OBSERVATION}cost_details"]) == {"total": 0.0}
+
+
 def test_canned_answers_say_so(journal: Journal):
     record(journal, planned(1, backend="demo"))
     attributes = spans(journal)[0]["attributes"]
@@ -195,67 +204,6 @@ def test_a_vote_that_is_cast_again_is_another_trace(journal: Journal):
     assert ids.of_vote(trial, first) != ids.of_vote(
         trial, first.model_copy(update={"evidence": again})
     )
-
-
-def secret_everywhere(plan: Plan, journal: Journal, secret: str) -> Record:
-    journal.begin(plan, now_ms=START_MS)
-    trial = plan.trials[0]
-    told = [
-        Score(evaluator="rubric", value=1.0, passed=True, why=f"found {secret}"),
-        Score(evaluator="broken", value=None, why="", error=f"broke on {secret}"),
-    ]
-    evidence = answered(trial, text=f"use {secret}", why=secret, status=Status.FAILED)
-    journal.record(trial, evidence, told)
-    journal.record_vote(trial, vote(trial, why=f"it shows {secret}"))
-    return journal.records("exp", item=trial.item)[0]
-
-
-def test_nothing_that_is_made_holds_a_secret(journal: Journal, tmp_path: Path):
-    from langfuse_trials import dataset
-
-    secret = "sk-ant-api03-" + "q8Zx" * 20
-    plan = planned(datasets=[dataset(1, prompt=f"Use {secret} to greet {{n}}.")])
-    found = masked(secret_everywhere(plan, journal, secret), redacted)
-    facts = known(journal)
-
-    made = traces.answer_spans(found, run=run_of(found, facts), known=facts)
-    made += traces.vote_spans(found, found.votes[0], known=facts)
-    bodies = scores.check_scores(found, known=facts)
-    bodies.append(scores.judge_score(found, "judge", known=facts))
-    everything = repr(made) + repr(bodies) + repr(masked_item(found.item, redacted))
-    assert secret[:20] not in everything
-    (placeholder,) = {part.split(">")[0] for part in everything.split("<")[1:]}
-    assert placeholder.endswith(":1")
-
-
-def test_names_are_not_masked(journal: Journal):
-    record(journal, planned(1))
-    found = masked(journal.records("exp")[0], lambda value: mask_all(value))
-
-    assert (found.item["id"], found.item["category"]) == ("greet-0", "long")
-    assert found.item["prompt"] == "<masked>"
-    assert found.trial == journal.records("exp")[0].trial
-
-
-def mask_all(value: Any) -> Any:
-    if isinstance(value, str):
-        return "<masked>"
-    if isinstance(value, dict):
-        return {key: mask_all(inner) for key, inner in value.items()}
-    return [mask_all(inner) for inner in value] if isinstance(value, list) else value
-
-
-def test_long_and_odd_texts_are_sent_as_far_as_they_can_be(journal: Journal):
-    plan = planned(1)
-    journal.begin(plan, now_ms=START_MS)
-    trial = plan.trials[0]
-    journal.record(trial, answered(trial, text="x" * 300_000 + "\0"), [])
-    root, call = spans(journal, masked(journal.records("exp")[0], lambda value: value))
-
-    for span in (root, call):
-        output = span["attributes"][f"{OBSERVATION}output"]
-        assert len(output) < 200_100
-        assert "300003 bytes in all; the journal has it whole" in output
 
 
 HASHED = """

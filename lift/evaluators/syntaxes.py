@@ -147,7 +147,7 @@ SYNTAXES = {
     "markup": _syntax("<", "<!--", r"<!--[\s\S]*?(?:-->|\Z)", r"<!\[CDATA\[[\s\S]*?(?:\]\]>|\Z)"),
     "sql": _syntax(r"-/\"'", "-- /*", rf"--[^\r\n]*+|{_BLOCK}", r"'[^']*+'?|\"[^\"]*+\"?"),
     "css": _syntax(r"/\"'", "/*", _BLOCK, rf"{_DOUBLE}|{_SINGLE}"),
-    "scss": _syntax(r"/\"'u", "// /*", _C_COMMENT, rf"{_DOUBLE}|{_SINGLE}|\burl\([^)\r\n]*+\)"),
+    "scss": _syntax(r"/\"'u", "// /*", _C_COMMENT, rf"{_DOUBLE}|{_SINGLE}|\burl\([^()\r\n]*+\)?"),
     "plain": _syntax("", "", _NOTHING, _NOTHING),
 }
 """By name; `plain` has neither comments nor strings."""

@@ -150,8 +150,9 @@ class Connection:
 
     @cached_property
     def _project(self) -> str:
-        found = self.get("/api/public/projects").get("data") or [{}]
-        if "id" not in found[0]:
+        path = "/api/public/projects"
+        found = self._entries(path, self.get(path))
+        if not found:
             raise LangfuseError(
                 "the key belongs to no project",
                 where=self.base_url,
@@ -187,7 +188,7 @@ class Connection:
         while cursor not in known:
             known.add(cursor)
             page = self.get(path, {**query, "cursor": cursor} if cursor else query)
-            yield from page.get("data") or ()
+            yield from self._entries(path, page)
             cursor = (page.get("meta") or {}).get("cursor") or ""
 
     def numbered(self, path: str, query: Query) -> Iterator[dict[str, Any]]:
@@ -199,7 +200,7 @@ class Connection:
         number, last = 1, 1
         while number <= last:
             page = self.get(path, {**query, "page": number, "limit": PAGE})
-            yield from page.get("data") or ()
+            yield from self._entries(path, page)
             last = int((page.get("meta") or {}).get("totalPages") or 1)
             number += 1
 
@@ -246,6 +247,12 @@ class Connection:
         # its body says nothing more, and holds the key
         if faults.is_page(response):
             raise faults.page(response)
+
+    def _entries(self, path: str, page: dict[str, Any]) -> list[dict[str, Any]]:
+        entries = page.get("data")
+        if isinstance(entries, list) and all(map(faults.is_entry, entries)):
+            return entries
+        raise faults.odd(f"GET {self.base_url}{path}")
 
     def _read(self, response: httpx.Response) -> Answer:
         try:

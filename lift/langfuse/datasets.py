@@ -15,7 +15,7 @@ from urllib.parse import quote
 from lift.dataset import Dataset
 from lift.langfuse import ids
 from lift.langfuse.client import Connection
-from lift.langfuse.faults import Refused, Unclear
+from lift.langfuse.faults import Refused, Unclear, is_entry, odd
 from lift.langfuse.masking import masked_item
 from lift.langfuse.traces import expected_output
 from lift.langfuse.wire import Redact, prepared
@@ -168,7 +168,7 @@ class _Sync(NamedTuple):
         if self.name in (*found.created, *found.updated):
             head = self.head or {"description": "", "metadata": {}}
             made = self.connection.post(DATASETS, {"name": self.name, **_marked(head)}).body
-            self.connection.dataset_ids[self.name] = str(made["id"])
+            _keep_id(self.connection, self.name, made)
 
     def _write_items(self, found: Synced) -> None:
         wanted = [id for id in (*found.created, *found.updated) if id != self.name]
@@ -210,8 +210,14 @@ def _found(connection: Connection, name: str) -> Content | None:
         if refused.status != 404:
             raise
         return None
-    connection.dataset_ids[name] = str(there["id"])
+    _keep_id(connection, name, there)
     return {**there, "description": there.get("description") or ""}
+
+
+def _keep_id(connection: Connection, name: str, there: Content) -> None:
+    if not is_entry(there):
+        raise odd(f"{connection.base_url}{DATASETS}")
+    connection.dataset_ids[name] = str(there["id"])
 
 
 def _grouped(states: Mapping[str, str], options: _Options, *, gone: Set[str]) -> Synced:

@@ -12,6 +12,8 @@ from lift.errors import CouldNotRun
 
 V4_MODE = "run the server in v4 write mode (LANGFUSE_MIGRATION_V4_*), or use Langfuse Cloud"
 
+ADDRESS = "set LANGFUSE_BASE_URL to the server's own address"
+
 V4_ONLY = ("/api/public/experiment", "/api/public/v2/observations", "/api/public/v3/scores")
 """What a server outside of v4 write mode does not have."""
 
@@ -104,9 +106,22 @@ def page(response: httpx.Response) -> LangfuseError:
     what = f"not the Langfuse API: status {response.status_code} and no JSON"
     if response.is_redirect:
         what = f"not the Langfuse API: it leads to {response.headers.get('location', '')[:200]}"
-    return LangfuseError(
-        what, where=_where(response), fix="set LANGFUSE_BASE_URL to the server's own address"
-    )
+    return LangfuseError(what, where=_where(response), fix=ADDRESS)
+
+
+def is_entry(value: Any) -> bool:
+    """Whether it is something that the API lists: all of it has an id."""
+    return isinstance(value, dict) and "id" in value
+
+
+def odd(where: str) -> LangfuseError:
+    """An answer in JSON that is not the API's.
+
+    Args:
+        where: method and address.
+    """
+    what = "not the Langfuse API: its answer lacks what was asked for"
+    return LangfuseError(what, where=where, fix=ADDRESS)
 
 
 def _refused(response: httpx.Response, what: str, fix: str) -> Refused:

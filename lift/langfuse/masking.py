@@ -20,9 +20,8 @@ def masked_item(item: Mapping[str, Any], redact: Redact) -> dict[str, Any]:
         item: as Item.model_dump(mode="json") gives it.
         redact: masks strings.
     """
-    names = {name: item[name] for name in IDENTITY}
-    masked: dict[str, Any] = prepared({k: v for k, v in item.items() if k not in names}, redact)
-    return {**names, **masked}
+    masked: dict[str, Any] = prepared(_told(item), redact)
+    return _named(item) | masked
 
 
 def masked(record: Record, redact: Redact) -> Record:
@@ -34,7 +33,7 @@ def masked(record: Record, redact: Redact) -> Record:
     evidence = record.evidence
     document = prepared(
         {
-            "item": {k: v for k, v in record.item.items() if k not in IDENTITY},
+            "item": _told(record.item),
             "system": record.system,
             "evidence": _texts(evidence) if evidence else {},
             "scores": [{"why": s.why, "error": s.error} for s in record.scores],
@@ -43,12 +42,20 @@ def masked(record: Record, redact: Redact) -> Record:
         redact,
     )
     return record._replace(
-        item={**{name: record.item[name] for name in IDENTITY}, **document["item"]},
+        item=_named(record.item) | document["item"],
         system=document["system"],
         evidence=_with_texts(evidence, document["evidence"]) if evidence else None,
         scores=tuple(map(_masked_score, record.scores, document["scores"])),
         votes=tuple(map(_masked_vote, record.votes, document["votes"])),
     )
+
+
+def _named(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if name in IDENTITY}
+
+
+def _told(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if name not in IDENTITY}
 
 
 def _texts(evidence: Evidence) -> dict[str, str]:

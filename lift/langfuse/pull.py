@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -13,7 +14,8 @@ from lift.langfuse import ids, planned, scores
 from lift.langfuse.client import PAGE, Connection, Query
 from lift.langfuse.faults import LangfuseError
 from lift.langfuse.present import items
-from lift.langfuse.traces import unscored
+from lift.langfuse.runs import Place
+from lift.langfuse.traces import CHECKS, unscored
 from lift.langfuse.wire import moment, text
 from lift.schema import SETTLED, Status
 
@@ -47,9 +49,9 @@ class Attempt(NamedTuple):
     metadata: Metadata
 
     @property
-    def trial(self) -> tuple[Any, ...]:
+    def place(self) -> Place:
         """What tells its trial from the others."""
-        return tuple(self.row[name] for name in frames.TRIAL)
+        return _place(self.row)
 
 
 def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulled:
@@ -83,6 +85,7 @@ def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulle
     trials = [attempt.row for attempt in latest.values()]
     trials += planned.missing(planned.read(planned.from_metadata(about)), trials)
     rows = [row for score in given if (row := _score_row(score, latest))]
+    _check_whole(latest, rows)
     rows += [row for attempt in latest.values() for row in _silent(attempt)]
     judges = _total(scores.JUDGE_COST_USD, (score["metadata"] for score in given))
     lost = _total("lost_usd", (attempt.metadata for attempt in attempts.values()))
@@ -131,36 +134,57 @@ def _attempts(found: Sequence[Row], given: Sequence[Row]) -> dict[str, Attempt]:
     }
     untold = [item["traceId"] for item in found if item["traceId"] not in attempts]
     if untold:
-        raise LangfuseError(
-            f"{len(untold)} traces do not say which trial they are of",
-            where=f"trace {untold[0]}",
-            fix="compare from the journal that has the experiment",
-        )
+        raise _untold(untold[0], "trace")
     return attempts
 
 
-def _latest(attempts: Mapping[str, Attempt]) -> dict[tuple[Any, ...], Attempt]:
+def _untold(id: str, kind: str) -> LangfuseError:
+    return LangfuseError(
+        f"a {kind} does not say which trial it is of",
+        where=f"{kind} {id}",
+        fix="compare from the journal that has the experiment",
+    )
+
+
+def _latest(attempts: Mapping[str, Attempt]) -> dict[Place, Attempt]:
     """Trial → its latest attempt."""
-    latest: dict[tuple[Any, ...], Attempt] = {}
+    latest: dict[Place, Attempt] = {}
     for attempt in attempts.values():
-        known = latest.get(attempt.trial, attempt)
+        known = latest.get(attempt.place, attempt)
         newer = attempt.row[frames.ATTEMPT] >= known.row[frames.ATTEMPT]
-        latest[attempt.trial] = attempt if newer else known
+        latest[attempt.place] = attempt if newer else known
     return latest
 
 
-def _score_row(score: Row, latest: Mapping[tuple[Any, ...], Attempt]) -> Row | None:
+def _score_row(score: Row, latest: Mapping[Place, Attempt]) -> Row | None:
     """A row of frames.SCORES; None where the score is the trial's own, or of an older attempt."""
     metadata = score["metadata"]
-    row = _trial_row(metadata)
-    if row is None or metadata[scores.KIND] == scores.TRIAL:
+    if metadata[scores.KIND] == scores.TRIAL:
         return None
+    if (row := _trial_row(metadata)) is None:
+        raise _untold(score["id"], "score")
     attempt = Attempt(row, metadata)
-    if latest[attempt.trial].row[frames.ATTEMPT] != row[frames.ATTEMPT]:
+    if latest[attempt.place].row[frames.ATTEMPT] != row[frames.ATTEMPT]:
         return None
     judged = metadata[scores.KIND] == scores.JUDGE
     weight = 1.0 if judged else float(metadata[frames.WEIGHT])
     return _row(attempt, metadata[frames.EVALUATOR], float(score["value"]), weight, judged=judged)
+
+
+def _check_whole(latest: Mapping[Place, Attempt], rows: Iterable[Row]) -> None:
+    """Raise where scores are missing: servers store them later than traces."""
+    there = Counter(_place(row) for row in rows if not row[frames.JUDGED])
+    short = [
+        place
+        for place, attempt in latest.items()
+        if there[place] < int(attempt.metadata.get(CHECKS, 0))
+    ]
+    if short:
+        raise LangfuseError(
+            f"Langfuse does not have the scores of {len(short)} trials",
+            where=" ".join(map(str, short[0])),
+            fix="wait some minutes, or send what is left with lift push",
+        )
 
 
 def _silent(attempt: Attempt) -> Iterator[Row]:
@@ -173,7 +197,7 @@ def _row(
     attempt: Attempt, evaluator: str, value: float | None, weight: float, *, judged: bool
 ) -> Row:
     return {
-        **dict(zip(frames.TRIAL, attempt.trial, strict=True)),
+        **dict(zip(frames.TRIAL, attempt.place, strict=True)),
         frames.EVALUATOR: evaluator,
         frames.VALUE: value,
         frames.WEIGHT: weight,
@@ -187,6 +211,10 @@ def _trial_row(metadata: Metadata) -> Row | None:
         return {name: READ[kind](metadata[name]) for name, kind in frames.TRIALS.items()}
     except (KeyError, ValueError):
         return None
+
+
+def _place(row: Row) -> Place:
+    return tuple(row[name] for name in frames.TRIAL)
 
 
 def _metadata(of: Row, field: str) -> dict[str, str]:
@@ -214,11 +242,11 @@ def _experiment(
     states = [row[frames.STATUS] for row in trials]
     return Experiment(
         name=about[frames.EXPERIMENT],
-        created_ms=int(about["created_ms"]),
-        skill=about["skill"],
-        backend=about["backend"],
-        canned=about["canned"] == "yes",
-        repeats=int(about["repeats"]),
+        created_ms=int(about.get("created_ms", 0)),
+        skill=about.get("skill", ""),
+        backend=about.get("backend", ""),
+        canned=about.get("canned") == "yes",
+        repeats=int(about.get("repeats", 1)),
         models=tuple(sorted({row[frames.MODEL] for row in trials})),
         datasets=tuple(sorted({row[frames.DATASET] for row in trials})),
         planned=len(trials),

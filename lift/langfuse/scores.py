@@ -187,11 +187,9 @@ def _as_events(connection: Connection, batch: Sequence[Body]) -> Taken:
         for id, body in events.items()
     ]
     answer = connection.post("/api/public/ingestion", {"batch": content})
-    took = [entry.get("id") for entry in answer.body.get("successes") or ()]
-    return Taken(
-        frozenset(events[id]["id"] for id in took if id in events),
-        _reason(answer.body) if len(took) < len(events) else "",
-    )
+    took = {entry.get("id") for entry in answer.body.get("successes") or ()} & events.keys()
+    why = _reason(answer.body) if len(took) < len(events) else ""
+    return Taken(frozenset(events[id]["id"] for id in took), why)
 
 
 def _alone(connection: Connection, body: Body) -> Taken:
@@ -212,4 +210,4 @@ def _joined(parts: Sequence[Taken]) -> Taken:
 def _reason(body: Any) -> str:
     errors = body.get("errors") or [{}]
     words = " ".join(str(errors[0].get(key) or "") for key in ("message", "error"))
-    return f"Langfuse refuses scores: {' '.join(words.split())[:200]}"
+    return f"Langfuse refuses scores: {' '.join(words.split())[:200] or 'no reason given'}"

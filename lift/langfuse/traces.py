@@ -18,6 +18,9 @@ JUDGE_TRACE_NAME = "skill-eval-judge"
 UNSCORED = "unscored"
 """Metadata: the evaluators that did not score the trial, each with its weight."""
 
+CHECKS = "checks"
+"""Metadata: how many checks scored the trial; so many scores there must be."""
+
 LEVELS = {Status.ERRORED: "ERROR", Status.FAILED: "WARNING"}
 
 
@@ -74,6 +77,7 @@ def vote_spans(record: Record, vote: Vote, *, known: Facts) -> list[Span]:
             "vote": vote.number,
             "judge": vote.model,
             "prompt_hash": vote.prompt_hash,
+            "cached": vote.evidence.cached,
         }
     )
     judged = {
@@ -161,10 +165,12 @@ def _linked(record: Record, run: Run, known: Facts, trace: ids.Trace) -> dict[st
 def _root(record: Record, known: Facts) -> dict[str, Attribute]:
     evidence = runs.ended(record)
     metadata = runs.join_keys(record, known)
-    more: dict[str, str | float] = {
+    more: dict[str, str | int | float] = {
+        CHECKS: sum(score.value is not None for score in record.scores),
         "lost_usd": evidence.lost_usd,
         "stop_reason": (evidence.reply and evidence.reply.stop_reason) or "",
         UNSCORED: _unscored(record.scores),
+        "cached": evidence.cached,
     }
     metadata |= flat({name: value for name, value in more.items() if value})
     output = evidence.text if evidence.reply else attribute({"error": evidence.why})

@@ -22,6 +22,7 @@ def comparison(result: Result) -> str:
             "base": compared.base,
             "other": compared.other,
             "invalid": compared.invalid or None,
+            "claims": [claim.model_dump(mode="json") for claim in result.claims],
             "categories": _rows(compared.categories),
             "judged": _rows(compared.judged),
             "items": _rows(compared.deltas),

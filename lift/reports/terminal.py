@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lift.backends.demo import NOTICE
+from lift.compare import FEWEST_ITEMS
 from lift.errors import visible
 from lift.frames import (
     ALL,
@@ -22,12 +23,19 @@ from lift.frames import (
     COVERAGE_OTHER,
     DATASET,
     DELTA,
+    HIGH,
     ITEMS,
+    LOSSES,
+    LOW,
     MODEL,
     OTHER,
+    WINS,
 )
 from lift.journal import Experiment, Record
 from lift.results import Result
+from lift.stats import FEW
+
+COLORS = {"HELPS": "green", "HURTS": "red", "INVALID": "red"}
 
 AXIS = 21
 """Characters of the scale from 0 to 1."""
@@ -41,12 +49,10 @@ def comparison(result: Result, *, width: int = 100, color: bool = False) -> str:
         width: of the terminal, in characters.
         color: whether escape codes may be used.
     """
-    parts: list[RenderableType] = [_heading(result.experiment)]
-    if result.comparison.invalid:
-        parts.append(Text(f"INVALID: {result.comparison.invalid}", style="bold red"))
-        parts.append(Text("not compared; run the same command again to finish it"))
-    else:
-        parts += [_table(result), *_summary(result)]
+    parts: list[RenderableType] = [_heading(result.experiment), *_verdicts(result)]
+    if not result.comparison.invalid:
+        parts.append(_table(result))
+        parts += _judges(result)
     parts.append(_bill(result.experiment))
     return rendered(parts, width=width, color=color)
 
@@ -182,8 +188,11 @@ def _table(result: Result) -> Table:
     names += [CATEGORY, ITEMS, compared.base, compared.other, DELTA]
     for name in names:
         table.add_column(name, justify=_side(name))
+    table.add_column("95 %", justify="right", no_wrap=True)
     table.add_column(f"0{'─' * (AXIS - 2)}1", no_wrap=True)
-    table.add_column("answered", justify="right")
+    partly = bool((rows[[COVERAGE_BASE, COVERAGE_OTHER]] < 1).to_numpy().any())
+    if partly:
+        table.add_column("answered", justify="right")
     judged = _judged(result)
     if judged:
         table.add_column("judge", justify="right")
@@ -191,7 +200,9 @@ def _table(result: Result) -> Table:
         style = "bold" if row[CATEGORY] == ALL else ""
         cells: list[str | Text] = [str(row[name]) for name in names[: names.index(ITEMS)]]
         cells += [str(row[ITEMS]), _share(row[BASE]), _share(row[OTHER]), _delta(row[DELTA])]
-        cells += [_scale(row[BASE], row[OTHER]), _covered(row)]
+        cells += [_interval(row), _scale(row[BASE], row[OTHER])]
+        if partly:
+            cells.append(_covered(row))
         if judged:
             cells.append(_delta(judged[row[MODEL], row[DATASET], row[CATEGORY]][DELTA]))
         table.add_row(*cells, style=style)
@@ -204,23 +215,25 @@ def _judged(result: Result) -> dict[tuple[str, str, str], dict[Hashable, Any]]:
     return {(row[MODEL], row[DATASET], row[CATEGORY]): row for row in rows}
 
 
-def _summary(result: Result) -> list[Text]:
-    compared = result.comparison
+def _verdicts(result: Result) -> list[Text]:
     lines = []
-    for row in compared.categories.to_dict("records"):
-        if row[CATEGORY] != ALL:
-            continue
-        line = Text(f"{compared.other} minus {compared.base}: ")
-        line.append(_delta(row[DELTA]))
-        line.append(f" over {row[ITEMS]} items ({_share(row[BASE])} to {_share(row[OTHER])})")
-        if result.comparison.categories[MODEL].nunique() > 1:
-            line.append(f", {row[MODEL]}")
-        judged = _judged(result).get((row[MODEL], ALL, ALL))
-        if judged:
-            line.append("; beside it the judge ")
-            line.append(_delta(judged[DELTA]))
-            line.append(f" ({_share(judged[BASE])} to {_share(judged[OTHER])})")
-        lines.append(line)
+    for claim in result.claims:
+        model = f" ({claim.model})" if len(result.claims) > 1 else ""
+        line = Text(f"{claim.verdict}{model}", style=f"bold {COLORS.get(claim.verdict, 'yellow')}")
+        line.append(f": {claim.says}", style="not bold default")
+        if claim.beside:
+            line.append(f"; {claim.beside}", style="not bold default")
+        lines += [line, Text(f"  next: {claim.then}")]
+    return lines
+
+
+def _judges(result: Result) -> list[Text]:
+    lines = []
+    for (model, _, category), row in _judged(result).items():
+        if category == ALL:
+            name = f" ({model})" if len(result.claims) > 1 else ""
+            sides = f"({_share(row[BASE])} to {_share(row[OTHER])})"
+            lines.append(Text.assemble(f"judge{name}: ", _delta(row[DELTA]), f" {sides}"))
     return lines
 
 
@@ -244,6 +257,17 @@ def _delta(value: float) -> Text:
     rounded = round(value, 2) + 0.0  # no minus zero
     style = "green" if rounded > 0 else "red" if rounded < 0 else ""
     return Text(f"{rounded:+.2f}", style=style)
+
+
+def _interval(row: dict[Hashable, Any]) -> str:
+    """The interval; how many items moved, where they are too few for one.
+
+    Where labels were permuted within items, few items make no difference to that.
+    """
+    enough = row[ITEMS] < FEWEST_ITEMS or row[WINS] + row[LOSSES] >= FEW
+    if enough and row[LOW] == row[LOW] and row[HIGH] == row[HIGH]:
+        return f"[{row[LOW]:+.2f}, {row[HIGH]:+.2f}]"
+    return f"{row[WINS] + row[LOSSES]} of {row[ITEMS]} moved"
 
 
 def _scale(base: float, other: float) -> Text:
