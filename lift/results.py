@@ -11,6 +11,8 @@ from lift import frames
 from lift.compare import Comparison, Drop, compare, dropped, trial_scores
 from lift.errors import ExperimentError, ThresholdMissed
 from lift.journal import Experiment, Journal, Record
+from lift.langfuse.masking import masked
+from lift.redact import redacted
 from lift.schema import WITH_SKILL, WITHOUT_SKILL
 from lift.verdict import Claim, claims
 
@@ -110,15 +112,20 @@ def trial_rows(
 
 
 def found_records(
-    journal: Journal, experiment: str, *, item: str, condition: str | None, repeat: int | None
+    journal: Journal,
+    experiment: str,
+    *,
+    item: str | None = None,
+    condition: str | None = None,
+    repeat: int | None = None,
 ) -> list[Record]:
-    """Trials of an item in full.
+    """Trials in full, of one item or of all; secrets are masked.
 
     Raises:
         ExperimentError: the experiment has none that fit.
     """
     found = [
-        record
+        masked(record, redacted)
         for record in journal.records(experiment, item=item)
         if condition in (None, record.trial.condition) and repeat in (None, record.trial.repeat)
     ]

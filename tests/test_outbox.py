@@ -162,9 +162,36 @@ def test_a_secret_reaches_neither_the_server_nor_the_terminal(project, serve, la
 
     done = project.lift("--quick")
 
-    assert planted not in done.stdout + done.stderr
+    outputs = [done.stdout, done.stderr]
+    for command in (["show"], ["show", "greet-0"], ["list"], ["compare"]):
+        outputs += [project.lift(*command).stdout, project.lift(*command, "--json").stdout]
+    assert not any(planted in output for output in outputs)
     sent = json.dumps([[a.body for a in langfuse.asked], langfuse.spans], default=str)
     assert "hello()" in sent
+    assert planted not in sent
+
+
+def test_a_secret_in_an_exception_or_a_rationale_gets_nowhere(project, serve, langfuse):
+    planted = "ghp_" + "Cd2" * 12
+    path = project.root / "datasets" / "greetings.py"
+    judged = path.read_text().replace("quick=", 'judge_criteria="Greets.", quick=')
+    path.write_text(judged.replace('skill="greet",', 'skill="greet", judge=True,'), "utf-8")
+
+    def script(body, _attempt):
+        if "output_config" in body:
+            return Says(json.dumps({"rationale": f"it has {planted}", "score": 3}))
+        if "<skill" in json.dumps(body["system"]):
+            return Says(f"bad {planted}", status=400)
+        return Says("hello()")
+
+    serve(script)
+    outputs = [project.lift("run", "--only", "greet-0")]
+    outputs += [project.lift("show", "greet-0"), project.lift("show", "greet-0", "--json")]
+
+    assert not any(planted in done.stdout + done.stderr for done in outputs)
+    assert any("it has <" in done.stdout for done in outputs)
+    sent = json.dumps([[a.body for a in langfuse.asked], langfuse.spans], default=str)
+    assert "it has " in sent
     assert planted not in sent
 
 

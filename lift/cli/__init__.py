@@ -86,7 +86,9 @@ def _exit_code(args: Sequence[str] | None) -> int:
         group.main(args=args, prog_name="lift", standalone_mode=False)
         sys.stdout.flush()
     except LiftError as failed:
-        click.echo(f"Error: {failed}", err=True)
+        from lift.redact import redacted
+
+        click.echo(f"Error: {redacted(str(failed))}", err=True)
         return failed.exit_code
     except click.ClickException as failed:
         failed.show()

@@ -32,6 +32,7 @@ def command(config: Config, item: str | None, as_json: bool) -> None:
     from lift.perform import perform
     from lift.prepare import prepare, smoke
     from lift.reports import json, terminal
+    from lift.results import found_records
 
     prepared = prepare(config, smoke(config, item))
     for notice in prepared.notices:
@@ -40,6 +41,6 @@ def command(config: Config, item: str | None, as_json: bool) -> None:
         perform(config, prepared, Silent())
     with Journal(config.path("journal"), create=False) as journal:
         known = journal.experiment(prepared.plan.experiment)
-        records = journal.records(known.name)
+        records = found_records(journal, known.name)
     text = json.records(records, known) if as_json else terminal.beside(records, known, **screen())
     click.echo(text)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from lift.backends.demo import NOTICE
 from lift.journal import Experiment, Record
+from lift.redact import redacted
 from lift.results import Result
 
 
@@ -71,4 +72,4 @@ def _rows(frame: pd.DataFrame) -> Any:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(redacted(value), indent=2, ensure_ascii=False, allow_nan=False)

@@ -14,6 +14,7 @@ from activation.lint import LintReport
 from activation.metrics import Rate
 from lift.backends.demo import NOTICE
 from lift.errors import visible
+from lift.redact import redacted
 from lift.reports.terminal import rendered
 from lift.review import Activation, Review
 
@@ -25,6 +26,7 @@ COLORS = {"error": "red", "warning": "yellow"}
 
 def terminal(review: Review, *, width: int = 100, color: bool = False) -> str:
     """Findings with their lines, the scores, the confusion matrix and the misses."""
+    review = Review.model_validate(redacted(review.model_dump()))
     parts: list[RenderableType] = [Text(visible(review.skill), style="bold")]
     if review.lint:
         parts += _lint(review.lint)
@@ -46,7 +48,7 @@ def document(review: Review) -> str:
         content["activation"] |= rates
         if review.activation.canned:
             content["notice"] = NOTICE
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(redacted(content), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _lint(report: LintReport) -> list[RenderableType]:
