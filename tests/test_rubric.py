@@ -150,6 +150,8 @@ COMMENTS = [
          fenced("<a href=http://x>click()</a>", "html"), 1),
     case("an SQL comment is a comment", CLICK, fenced("select 1 -- click()", "sql"), 0),
     case("a style sheet has block comments", CLICK, fenced("a { } /* click() */", "css"), 0),
+    case("an address in a style sheet starts no comment", CLICK,
+         fenced("a { b: url(http://x); click() } // c", "scss"), 1),
     case("a hash ends no line of properties", CLICK, fenced("# a\nb=#click()", "properties"), 1),
     case("a docstring is a comment", NO_LOCATOR,
          fenced('def f():\n    """Not page.locator(x)."""\n    g()', "python"), 1),
