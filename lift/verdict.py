@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import partial
 
 import pandas as pd
 
@@ -11,11 +12,15 @@ from lift.compare import FEWEST_ITEMS, Comparison, trials_of
 from lift.frames import DELTA, ITEM, MODEL
 from lift.schema import Noun
 from lift.stats import (
+    FEW,
     MARGIN,
+    PRIOR_BETWEEN,
+    PRIOR_WITHIN,
     Change,
     Moved,
     Need,
     Scope,
+    Split,
     equivalent,
     items_for,
     moved,
@@ -198,12 +203,17 @@ def _need(
     """The cheapest way to settle it, where there is one."""
     effect = max(abs(claim.delta or 0.0), WORTHWHILE)
     split = split_variance(base, other).filled()
+    if claim.moved < FEW:  # what hardly moved tells too little of how much it can
+        split = Split(
+            max(split.between or 0.0, PRIOR_BETWEEN), max(split.within or 0.0, PRIOR_WITHIN), None
+        )
+    step = 1.0 if {v for trials in (*base, *other) for v in trials} <= {0.0, 1.0} else 0.0
+    repeats = partial(repeats_for, effect, split, usd_per_trial=usd_per_trial, step=step)
+    items = partial(items_for, effect, split, usd_per_trial=usd_per_trial, step=step)
     ways = [
-        (Scope.THESE_ONLY, repeats_for(effect, split, items=claim.items, scope=Scope.THESE_ONLY,
-                                       usd_per_trial=usd_per_trial)),
-        (Scope.LIKE_THESE, items_for(effect, split, repeats=claim.repeats, scope=Scope.LIKE_THESE,
-                                     usd_per_trial=usd_per_trial)),
-    ]  # fmt: skip
+        (Scope.THESE_ONLY, repeats(items=claim.items, scope=Scope.THESE_ONLY)),
+        (Scope.LIKE_THESE, items(repeats=claim.repeats, scope=Scope.LIKE_THESE)),
+    ]
     more = [
         (scope, need)
         for scope, need in ways
