@@ -6,6 +6,8 @@ LiftError                    1
 │   ├── SettingError         2   a setting has a value it cannot have
 │   ├── SkillError           2   the skill folder is missing, unreadable or malformed
 │   ├── DatasetError         2   a dataset module does not load, or an item is bad
+│   ├── BaselineError        2   a baseline cannot be read or written
+│   ├── ResultError          2   a file is not a result
 │   └── ExperimentError      2   no such experiment, or its name stands for something else
 ├── CouldNotRun              3
 │   ├── CredentialError      3   no key, or the server refuses it
@@ -85,6 +87,14 @@ class SkillError(UsageError):
 
 class DatasetError(UsageError):
     """A dataset cannot be loaded, or one of its items is malformed."""
+
+
+class BaselineError(UsageError):
+    """A baseline is malformed, of another schema, or cannot be written."""
+
+
+class ResultError(UsageError):
+    """A file is not a result that a run wrote."""
 
 
 class ExperimentError(UsageError):

@@ -112,7 +112,8 @@ def deliver(
     Raises:
         SettingError: no keys are set, or they do not fit together.
     """
-    with required(config) as to:
+    # one process at a time: two that send the same would double it
+    with required(config) as to, journal.running(experiment, waiting=lambda: None):
         sent = publish(journal, experiment, to, redact=redacted, now_ms=clock, seconds=seconds)
         return Delivery(
             (*sent.notices, *_told(sent), *_links(journal, experiment, to)), sent.unsent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -10,11 +11,14 @@ import pandas as pd
 from lift import frames
 from lift.compare import Comparison, Drop, compare, dropped, trial_scores
 from lift.errors import ExperimentError, ThresholdMissed
-from lift.journal import Experiment, Journal, Record
+from lift.gate import Best, Candidate
+from lift.journal import PLANNED, Experiment, Journal, Record
 from lift.langfuse.masking import masked
 from lift.redact import redacted
-from lift.schema import WITH_SKILL, WITHOUT_SKILL
+from lift.schema import WITH_SKILL, WITHOUT_SKILL, Status, digest
 from lift.verdict import Claim, claims
+
+UNASKED = frozenset({PLANNED, Status.SKIPPED.value})
 
 
 class Result(NamedTuple):
@@ -59,6 +63,50 @@ def result(
     each = experiment.cost_usd / experiment.answered if experiment.answered else 0.0
     found = claims(comparison, trial_scores(scores), usd_per_trial=each)
     return Result(experiment, comparison, tuple(found))
+
+
+CHECKS = ("rubric", "evaluators")
+"""Fields of an item that score; the others ask."""
+
+
+def candidates(journal: Journal, found: Result) -> list[Candidate]:
+    """What the gate is asked to accept, one a model.
+
+    Args:
+        journal: where the experiment is recorded.
+        found: its comparison.
+    """
+    name, table = found.experiment.name, found.comparison.categories
+    asked = journal.items(name)
+    contents = {digest(content): content for content, _ in asked}.values()
+    plain = [
+        {**c, "item": {k: v for k, v in c["item"].items() if k not in CHECKS}} for c in contents
+    ]
+    checks = [{key: content["item"].get(key) for key in CHECKS} for content in contents]
+    unasked = any(row[frames.STATUS] in UNASKED for row in journal.trials(name))
+    rows = table[table[frames.CATEGORY] == frames.ALL].set_index(frames.MODEL)
+    return [
+        Candidate(
+            model=claim.model,
+            claim=claim,
+            partial=unasked,
+            best=Best(
+                score=_number(rows.loc[claim.model, frames.OTHER]) or 0.0,
+                without=_number(rows.loc[claim.model, frames.BASE]),
+                run=name,
+                date=f"{datetime.fromtimestamp(found.experiment.created_ms / 1000, UTC):%Y-%m-%d}",
+                repeats=found.experiment.repeats,
+                dataset_hash=digest(plain),
+                evaluator_hash=digest(checks),
+                exposure=next((c.exposure for _, c in asked if c.skill_hash), None),
+            ),
+        )
+        for claim in found.claims
+    ]
+
+
+def _number(value: Any) -> float | None:
+    return None if value != value else float(value)
 
 
 def check_conditions(trials: pd.DataFrame, experiment: str, wanted: Sequence[str]) -> None:

@@ -60,6 +60,9 @@ class Settings(Noun):
     deadline_s: Annotated[
         float, Field(gt=0, description="seconds after which a trial without an answer is errored")
     ] = 600.0
+    gate_pages_dir: Annotated[
+        str, Field(description="folder of the pages that a recorded change may cite")
+    ] = "docs"
     price: Annotated[
         str,
         Field(description="price of a model that is not in the table, as IN,OUT in $ per MTok"),
@@ -245,8 +248,12 @@ def _pyproject(folder: Path) -> dict[str, Any]:
 
 
 def _table(root: Path) -> dict[str, Any]:
-    table = _pyproject(root).get("tool", {}).get("lift", {})
+    table = dict(_pyproject(root).get("tool", {}).get("lift", {}))
     where = f"[tool.lift] in {root / PYPROJECT}"
+    gate = table.pop("gate", {})
+    if not isinstance(gate, dict):
+        raise SettingError("gate is a table", where=where, fix="write [tool.lift.gate]")
+    table |= {f"gate_{name}": value for name, value in gate.items()}
     for name in table:
         if name.upper() in CREDENTIALS:
             raise SettingError(
@@ -255,7 +262,7 @@ def _table(root: Path) -> dict[str, Any]:
         if name not in Settings.model_fields:
             known = ", ".join(Settings.model_fields)
             raise SettingError(f"unknown setting {name!r}", where=where, fix=f"known: {known}")
-    return dict(table)
+    return table
 
 
 def _dotenv(path: Path) -> dict[str, str | None]:

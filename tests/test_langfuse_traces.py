@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from langfuse_spans import spans_of
-from langfuse_trials import START_MS, answered, checks, planned, record, vote
+from langfuse_trials import START_MS, answered, checks, errored, planned, record, vote
 
 from lift.backends.demo import NOTICE
 from lift.journal import Journal, Record
@@ -141,6 +141,16 @@ def test_an_errored_trial_is_an_error_and_has_no_call(journal: Journal):
     }
     body = scores.errored_score(found, known=facts)
     assert (body["name"], body["value"], body["dataType"]) == ("errored", 1, "BOOLEAN")
+
+
+def test_what_a_trial_cost_is_there_though_nobody_answered(journal: Journal):
+    plan = planned(1)
+    journal.begin(plan, now_ms=START_MS)
+    journal.record(plan.trials[0], errored(plan.trials[0]).model_copy(update={"cost_usd": 0.5}), [])
+    _root, call = spans(journal)
+
+    assert json.loads(call["attributes"][f"{OBSERVATION}cost_details"]) == {"total": 0.5}
+    assert call["attributes"][f"{OBSERVATION}model.name"] == "m1"
 
 
 def test_a_failed_trial_is_a_warning_and_keeps_its_answer(journal: Journal):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--again", is_flag=True, help="A fresh experiment, though one is answered.")
 @click.option("--judge/--no-judge", default=None, help="Judge all, or none; else as datasets say.")
 @click.option("--dry-run", is_flag=True, help="Print calls and expected cost, and stop.")
+@click.option("--out", type=click.Path(), metavar="FILE", help="Write the result there, as JSON.")
 @click.option("--yes", is_flag=True, help="Do not ask, whatever the expected cost.")
 @settings(
     "skill", "backend", "max_cost_usd", "concurrency", "max_tokens", "effort", "judge_model",
@@ -40,6 +41,7 @@ def command(
     size: str | None,
     dry_run: bool,
     yes: bool,
+    out: str | None,
     as_json: bool,
     **wanted: Any,
 ) -> None:
@@ -70,7 +72,7 @@ def command(
     with sent_at_the_end(config, prepared.plan.experiment):
         with watching(prepared, config) as watcher:
             perform(config, prepared, watcher)
-        _print_result(config, prepared, as_json=as_json)
+        _print_result(config, prepared, out=out, as_json=as_json)
 
 
 def _wanted(size: str | None, **wanted: Any) -> Any:
@@ -135,11 +137,17 @@ def _confirm(prepared: Prepared, config: Config, *, yes: bool) -> None:
     click.confirm("Go on?", abort=True, err=True)
 
 
-def _print_result(config: Config, prepared: Prepared, *, as_json: bool) -> None:
+def _print_result(config: Config, prepared: Prepared, *, out: str | None, as_json: bool) -> None:
+    from pathlib import Path
+
     from lift.cli.printed import print_comparison
     from lift.journal import Journal
-    from lift.results import compared
+    from lift.reports import json
+    from lift.results import candidates, compared
 
     with Journal(config.path("journal"), create=False) as journal:
         result = compared(journal, prepared.plan.experiment)
+        if out:
+            asking = candidates(journal, result)
+            Path(out).write_text(json.comparison(result, asking) + "\n", "utf-8")
     print_comparison(result, as_json=as_json)

@@ -135,6 +135,26 @@ class Reader(Database):
             ).fetchall()
             return [self._read(row) for row in rows]
 
+    def items(self, experiment: str) -> list[tuple[dict[str, Any], Condition]]:
+        """What was asked under which condition: each item's content with each condition, once."""
+        with self._explained():
+            rows = self._db.execute(
+                """
+                SELECT DISTINCT dataset, items.content, conditions.content AS condition_content
+                FROM trials JOIN items ON items.hash = item_hash
+                    JOIN conditions ON conditions.hash = condition_hash
+                WHERE experiment = ? ORDER BY dataset, item_hash, condition_hash
+                """,
+                (experiment,),
+            ).fetchall()
+            return [
+                (
+                    json.loads(unpacked(row["content"])),
+                    Condition.model_validate_json(row["condition_content"]),
+                )
+                for row in rows
+            ]
+
     def votes_cast(self, experiment: str, *, model: str) -> int:
         """How many votes of a model the latest attempts have."""
         with self._explained():

@@ -34,34 +34,13 @@ def answer_spans(record: Record, *, run: Run, known: Facts) -> list[Span]:
     """
     trace, evidence = ids.of_trial(record.trial), runs.ended(record)
     shared = _shared(record, known, TRACE_NAME) | _linked(record, run, known, trace)
-    errored = record.status == Status.ERRORED
-    root = Span(
-        trace=trace.id,
-        id=trace.root,
-        parent="",
-        name="trial",
-        start_ms=evidence.started_ms,
-        end_ms=max(evidence.started_ms, evidence.ended_ms),
-        attributes=shared | _root(record, known),
-        error=evidence.why if errored else None,
-    )
-    if evidence.reply is None:
+    root = _root(trace, evidence, name="trial", attributes=shared | _told(record, known))
+    if record.status == Status.ERRORED:
+        root = root._replace(error=evidence.why)
+    if evidence.reply is None and not evidence.cost_usd:
         return [root]
-    asked = [
-        {"role": "system", "content": record.system},
-        *_shown(record, known),
-        {"role": "user", "content": record.item["prompt"]},
-    ]
-    parameters: dict[str, Any] = {"max_tokens": record.condition.max_tokens}
-    if record.condition.effort:
-        parameters["effort"] = record.condition.effort
-    call = {
-        "langfuse.observation.input": attribute(asked),
-        "langfuse.observation.output": evidence.text,
-        "langfuse.observation.model.parameters": attribute(parameters),
-    }
-    model = evidence.reply.model or record.trial.model
-    return [root, _call(root, trace.call, shared | call, evidence, model=model)]
+    model = (evidence.reply and evidence.reply.model) or record.trial.model
+    return [root, _call(root, trace, shared | _asked(record, known), evidence, model=model)]
 
 
 def vote_spans(record: Record, vote: Vote, *, known: Facts) -> list[Span]:
@@ -69,7 +48,7 @@ def vote_spans(record: Record, vote: Vote, *, known: Facts) -> list[Span]:
 
     It has no experiment attributes: the cost of an item is the sum over every span with them.
     """
-    trace = ids.of_vote(record.trial, vote)
+    trace, evidence = ids.of_vote(record.trial, vote), vote.evidence
     metadata = flat(
         {
             "judged_trace": ids.of_trial(record.trial).id,
@@ -77,34 +56,15 @@ def vote_spans(record: Record, vote: Vote, *, known: Facts) -> list[Span]:
             "vote": vote.number,
             "judge": vote.model,
             "prompt_hash": vote.prompt_hash,
-            "cached": vote.evidence.cached,
+            "cached": evidence.cached,
         }
     )
-    judged = {
-        "prompt": record.item["prompt"],
-        "criteria": record.item.get("judge_criteria", ""),
-        "answer": runs.ended(record).text,
-    }
     shared = _shared(record, known, JUDGE_TRACE_NAME) | _metadata(metadata)
-    evidence = vote.evidence
-    root = Span(
-        trace=trace.id,
-        id=trace.root,
-        parent="",
-        name=vote.evaluator,
-        start_ms=evidence.started_ms,
-        end_ms=max(evidence.started_ms, evidence.ended_ms),
-        attributes=shared
-        | {
-            "langfuse.internal.is_app_root": True,
-            "langfuse.observation.type": "evaluator",
-            "langfuse.observation.input": attribute(judged),
-            "langfuse.observation.output": attribute({"value": vote.value, "reason": vote.why}),
-        },
-    )
+    attributes = shared | _judged(record, vote)
+    root = _root(trace, evidence, name=vote.evaluator, attributes=attributes)
     said = shared | {"langfuse.observation.output": evidence.text}
     model = (evidence.reply and evidence.reply.model) or vote.model
-    return [root, _call(root, trace.call, said, evidence, model=model)]
+    return [root, _call(root, trace, said, evidence, model=model)]
 
 
 def usage_details(usage: Usage) -> dict[str, int]:
@@ -162,7 +122,7 @@ def _linked(record: Record, run: Run, known: Facts, trace: ids.Trace) -> dict[st
     }
 
 
-def _root(record: Record, known: Facts) -> dict[str, Attribute]:
+def _told(record: Record, known: Facts) -> dict[str, Attribute]:
     evidence = runs.ended(record)
     metadata = runs.join_keys(record, known)
     more: dict[str, str | int | float] = {
@@ -211,13 +171,64 @@ def _metadata(values: Mapping[str, str]) -> dict[str, Attribute]:
     return {f"langfuse.observation.metadata.{key}": value for key, value in values.items()}
 
 
-def _call(
-    root: Span, id: str, attributes: Mapping[str, Attribute], evidence: Evidence, *, model: str
+def _asked(record: Record, known: Facts) -> dict[str, Attribute]:
+    """What the model was asked, and what it said."""
+    messages = [
+        {"role": "system", "content": record.system},
+        *_shown(record, known),
+        {"role": "user", "content": record.item["prompt"]},
+    ]
+    condition = record.condition
+    effort = {"effort": condition.effort} if condition.effort else {}
+    parameters = {"max_tokens": condition.max_tokens, **effort}
+    return {
+        "langfuse.observation.input": attribute(messages),
+        "langfuse.observation.output": runs.ended(record).text,
+        "langfuse.observation.model.parameters": attribute(parameters),
+    }
+
+
+def _judged(record: Record, vote: Vote) -> dict[str, Attribute]:
+    """What a judge saw, and what it made of it."""
+    seen = {
+        "prompt": record.item["prompt"],
+        "criteria": record.item.get("judge_criteria", ""),
+        "answer": runs.ended(record).text,
+    }
+    return {
+        "langfuse.internal.is_app_root": True,
+        "langfuse.observation.type": "evaluator",
+        "langfuse.observation.input": attribute(seen),
+        "langfuse.observation.output": attribute({"value": vote.value, "reason": vote.why}),
+    }
+
+
+def _root(
+    trace: ids.Trace, evidence: Evidence, *, name: str, attributes: Mapping[str, Attribute]
 ) -> Span:
     return Span(
-        trace=root.trace,
-        id=id,
-        parent=root.id,
+        trace=trace.id,
+        id=trace.root,
+        parent="",
+        name=name,
+        start_ms=evidence.started_ms,
+        end_ms=max(evidence.started_ms, evidence.ended_ms),
+        attributes=attributes,
+    )
+
+
+def _call(
+    root: Span,
+    trace: ids.Trace,
+    attributes: Mapping[str, Attribute],
+    evidence: Evidence,
+    *,
+    model: str,
+) -> Span:
+    return Span(
+        trace=trace.id,
+        id=trace.call,
+        parent=trace.root,
         name="call",
         start_ms=root.start_ms,
         end_ms=root.end_ms,

@@ -9,13 +9,19 @@ from typing import Any
 import pandas as pd
 
 from lift.backends.demo import NOTICE
+from lift.gate import Candidate
 from lift.journal import Experiment, Record
 from lift.redact import redacted
 from lift.results import Result
 
 
-def comparison(result: Result) -> str:
-    """The experiment, its categories and its paired items; NaN is null."""
+def comparison(result: Result, asking: Sequence[Candidate] = ()) -> str:
+    """The experiment, its verdicts, categories and paired items; NaN is null.
+
+    Args:
+        result: what to write.
+        asking: what the gate may accept of it, one a model.
+    """
     compared = result.comparison
     return _text(
         {
@@ -27,6 +33,7 @@ def comparison(result: Result) -> str:
             "categories": _rows(compared.categories),
             "judged": _rows(compared.judged),
             "items": _rows(compared.deltas),
+            **({"candidates": [one.model_dump(mode="json") for one in asking]} if asking else {}),
         }
     )
 

@@ -1,0 +1,119 @@
+"""The gate, given the settings: which result, which baseline, what is recorded."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from lift import baselines
+from lift.errors import ResultError, UsageError
+from lift.gate import FEWEST_REPEATS, Candidate, Ruling, raised, rule
+from lift.journal import Journal
+from lift.results import candidates, compared
+from lift.settings import Config
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What --record needs."""
+
+    pr: str | None
+    pages: str | None
+    """Names with commas between them."""
+    allow_noisy: bool
+
+
+def gate(
+    config: Config,
+    name: str | None,
+    file: Path | None,
+    *,
+    recording: Recording | None,
+    confident: bool,
+    rebase: bool,
+) -> dict[str, Ruling]:
+    """Rule on each model of a result; with a recording, raise the baseline and add ledger rows.
+
+    Args:
+        config: names journal, datasets and pages.
+        name: of the experiment; of the skill or suite item where there is a file.
+        file: a result that `lift run --out` wrote.
+        recording: None only rules.
+        confident: p ≤ 0.05 is wanted too.
+        rebase: a record of other items, checks or exposure is replaced.
+
+    Raises:
+        UsageError: recording lacks something it needs, or a file is not what it should be.
+        ExperimentError: there is no such experiment.
+    """
+    item, found = _from_file(name, file) if file else _from_journal(config, name)
+    pages = _pages(config, recording) if recording else []
+    folder = config.path("datasets_dir") / "baselines"
+    path = folder / f"{item}.json"
+    baseline = baselines.read(path, item)
+    if recording and not recording.allow_noisy:
+        _check_repeats(found)
+    rulings: dict[str, Ruling] = {}
+    for candidate in found:
+        ruling = rule(candidate, baseline, confident=confident, rebase=rebase)
+        rulings[candidate.model] = ruling
+        if recording:
+            if ruling.accepted:
+                baseline = raised(baseline, candidate)
+                baselines.write(path, baseline)
+            noisy = (candidate.best.repeats or 0) < FEWEST_REPEATS
+            baselines.append(folder, candidate, ruling, skill=item, pr=recording.pr or "",
+                             pages=pages, noisy=noisy)  # fmt: skip
+    return rulings
+
+
+def _from_journal(config: Config, name: str | None) -> tuple[str, list[Candidate]]:
+    with Journal(config.path("journal"), create=False) as journal:
+        result = compared(journal, name)
+        return result.experiment.skill, candidates(journal, result)
+
+
+def _from_file(item: str | None, file: Path) -> tuple[str, list[Candidate]]:
+    try:
+        content: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        return str(item), [Candidate.model_validate(one) for one in content["candidates"]]
+    except (OSError, ValueError, KeyError, TypeError, ValidationError) as bad:
+        raise ResultError(
+            f"not a result that lift run --out wrote: {bad}",
+            where=str(file),
+            fix="write it again: lift run … --out FILE",
+        ) from bad
+
+
+def _pages(config: Config, recording: Recording) -> list[str]:
+    if not recording.pr or not recording.pages:
+        raise UsageError(
+            "--record needs --pr and --pages",
+            where="lift gate",
+            fix="name the pull request, and the pages that the change cites",
+        )
+    names = [name.strip() for name in recording.pages.split(",") if name.strip()]
+    folder = config.path("gate_pages_dir")
+    for name in names:
+        if not any((folder / f"{name}{suffix}").is_file() for suffix in ("", ".md")):
+            raise UsageError(
+                f"there is no page {name!r}",
+                where=str(folder),
+                fix="correct the name, or set pages_dir in [tool.lift.gate]",
+            )
+    return names
+
+
+def _check_repeats(found: list[Candidate]) -> None:
+    for candidate in found:
+        if (candidate.best.repeats or 0) < FEWEST_REPEATS:
+            raise UsageError(
+                f"{candidate.best.repeats or 0} repeats are too few to record; {FEWEST_REPEATS} are"
+                " needed",
+                where=candidate.best.run,
+                fix=f"run it with --repeats {FEWEST_REPEATS}, or add --allow-noisy",
+            )

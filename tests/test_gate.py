@@ -1,0 +1,197 @@
+"""The gate: what is accepted, what is not and why, and what is written down either way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import Says
+
+from lift.errors import BaselineError
+from lift.gate import Baseline, Best, Candidate, raised, rule
+from lift.verdict import Claim, Verdict
+
+MODEL = "claude-sonnet-5-5"
+
+
+def asking(score: float = 0.8, without: float | None = 0.5, **more: Any) -> Candidate:
+    claim = Claim(
+        model=MODEL, verdict=more.pop("verdict", Verdict.HELPS), scope=None, delta=None, low=None,
+        high=None, p=more.pop("p", 0.01), items=9, repeats=3, moved=9, says="s", then="t",
+    )  # fmt: skip
+    partial = more.pop("partial", False)
+    best = Best(score=score, without=without, dataset_hash="d", evaluator_hash="e", **more)
+    return Candidate(model=MODEL, claim=claim, best=best, partial=partial)
+
+
+def known(score: float = 0.7, **more: Any) -> Baseline:
+    best = Best(score=score, **({"dataset_hash": "d", "evaluator_hash": "e"} | more))
+    return Baseline(item="s", best={MODEL: best})
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "reasons"),
+    [
+        (asking(), Baseline(item="s"), []),
+        (asking(0.5), Baseline(item="s"), ["not higher than without the skill"]),
+        (asking(0.8), known(0.7), []),
+        (asking(0.7), known(0.7), ["not higher than the best"]),
+        (asking(0.6), known(0.7), ["not higher than the best"]),
+        (asking(0.8, 0.9), known(0.7), ["not higher than without the skill"]),
+        (asking(0.6, 0.9), known(0.7), ["the best", "without the skill"]),
+        (asking(partial=True), known(), ["partial"]),
+        (asking(verdict=Verdict.INVALID), known(), ["invalid"]),
+        (asking(trigger_rate=0.7), known(trigger_rate=0.8), ["trigger rate fell"]),
+        (asking(trigger_rate=0.8), known(trigger_rate=0.8), []),
+        (asking(), known(trigger_rate=0.8), []),
+        (asking(), known(dataset_hash="other"), ["another dataset: --rebase"]),
+        (asking(), known(evaluator_hash="other"), ["another evaluator: --rebase"]),
+    ],
+)
+def test_every_condition_that_does_not_hold_is_named(candidate, baseline, reasons):
+    ruling = rule(candidate, baseline)
+
+    assert ruling.accepted is not bool(reasons)
+    assert len(ruling.reasons) == len(reasons)
+    assert [r for r, given in zip(reasons, ruling.reasons, strict=True) if r not in given] == []
+
+
+def test_confident_wants_a_small_p_too():
+    assert rule(asking(p=0.2), known()).accepted
+    assert not rule(asking(p=0.2), known(), confident=True).accepted
+
+
+def test_rebase_replaces_a_record_of_other_items():
+    ruling = rule(asking(0.6), known(0.9, dataset_hash="other"), rebase=True)
+
+    assert ruling.accepted
+
+
+def test_another_models_record_is_left_alone():
+    other = Baseline(item="s", best={"m": Best(score=0.99)})
+
+    assert rule(asking(), other).accepted
+    assert set(raised(other, asking()).best) == {"m", MODEL}
+
+
+@pytest.fixture
+def pages(project) -> Path:
+    folder = project.root / "docs"
+    folder.mkdir()
+    (folder / "testing.md").write_text("x")
+    return folder
+
+
+def run(project, serve, right: int, *args: str) -> None:
+    """Run it so that so many of the ten items are right with the skill, and none without."""
+
+    def script(body, _attempt):
+        number = int(body["messages"][0]["content"].split()[-1].strip("."))
+        taught = len(body["system"]) == 2
+        return Says("hello()" if taught and number < right else "hm")
+
+    serve(script)
+    done = project.lift("--full", "--repeats", "3", "--json", *args)
+    assert done.returncode == 0, done.stderr
+
+
+def baseline(project) -> dict[str, Any]:
+    return json.loads((project.root / "datasets" / "baselines" / "greet.json").read_text())
+
+
+def test_records_go_up_and_the_ledger_shows_every_attempt(project, serve, pages):
+    record = ("gate", "--record", "--pr", "12", "--pages", "testing")
+    run(project, serve, 6)
+    assert project.lift(*record).returncode == 0
+    assert baseline(project)["schema"] == "skill-eval-baseline/1"
+    first = baseline(project)["best"][MODEL]["score"]
+    run(project, serve, 6, "--again")
+    equal = project.lift(*record)
+    assert equal.returncode == 1
+    assert "not higher than the best" in equal.stdout
+    run(project, serve, 9, "--again")
+    assert project.lift(*record, "--json").returncode == 0
+
+    assert baseline(project)["best"][MODEL]["score"] > first
+    ledger = (project.root / "datasets" / "baselines" / "ledger.md").read_text()
+    rows = [line for line in ledger.splitlines() if "| greet |" in line]
+    assert ["accepted" in row for row in rows] == [True, False, True]
+    assert all("| 12 | testing |" in row for row in rows)
+
+
+def test_without_record_nothing_is_written(project, serve):
+    run(project, serve, 6)
+
+    assert project.lift("gate").returncode == 0
+    assert not (project.root / "datasets" / "baselines").exists()
+
+
+def test_a_result_file_is_ruled_on_without_the_journal(project, serve):
+    run(project, serve, 6, "--out", "result.json")
+    (project.root / ".lift" / "journal.db").unlink()
+
+    assert project.lift("gate", "greet", "result.json").returncode == 0
+    (project.root / "result.json").write_text("{}")
+    broken = project.lift("gate", "greet", "result.json")
+    assert broken.returncode == 2
+    assert "not a result" in broken.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("--record",), "needs --pr and --pages"),
+        (("--record", "--pr", "1", "--pages", "nope"), "there is no page 'nope'"),
+    ],
+)
+def test_recording_needs_what_it_names(project, serve, pages, args, says):
+    run(project, serve, 6)
+
+    done = project.lift("gate", *args)
+
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+def test_two_repeats_are_too_few_to_record_unless_that_is_allowed(project, serve, pages):
+    serve(lambda body, _attempt: Says("hello()" if len(body["system"]) == 2 else "hm"))
+    project.lift("--quick")
+    record = ("gate", "--record", "--pr", "1", "--pages", "testing")
+    assert project.lift(*record).returncode == 2
+
+    assert project.lift(*record, "--allow-noisy").returncode == 0
+    assert "noisy" in (project.root / "datasets" / "baselines" / "ledger.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "not readable JSON"),
+        ('{"schema": "skill-eval-baseline/2", "item": "s"}', "schema is 'skill-eval-baseline/2'"),
+        ("[]", "schema is None"),
+        ('{"schema": "skill-eval-baseline/1", "item": "other", "best": {}}', "about 'other'"),
+        ('{"schema": "skill-eval-baseline/1", "item": "s", "best": {"m": {"score": 2}}}', "score"),
+    ],
+)
+def test_a_bad_baseline_is_one_clear_error_and_left_as_it_is(tmp_path, text, says):
+    from lift.baselines import read
+
+    path = tmp_path / "s.json"
+    path.write_text(text)
+
+    with pytest.raises(BaselineError) as bad:
+        read(path, "s")
+
+    assert says in bad.value.what
+    assert path.read_text() == text
+
+
+def test_a_record_without_a_trigger_rate_reads_as_none(tmp_path):
+    from lift.baselines import read
+
+    text = {"schema": "skill-eval-baseline/1", "item": "s", "best": {"m": {"score": 0.5, "x": 1}}}
+    (tmp_path / "s.json").write_text(json.dumps(text))
+
+    assert read(tmp_path / "s.json", "s").best["m"].trigger_rate is None
