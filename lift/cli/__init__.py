@@ -16,6 +16,7 @@ COMMANDS = {
     "run": "Ask a skill's datasets with and without the skill, score and compare.",
     "smoke": "Ask one prompt, and show both answers side by side.",
     "compare": "Show what the skill changed, per category.",
+    "report": "Write a report: Markdown for a pull request, or JSON.",
     "gate": "Accept or reject a result: higher than the best recorded, and than without.",
     "judge": "Ask the judge for the votes that an experiment lacks.",
     "static": "Review a skill: lint, and whether it fires when it should.",

@@ -1,0 +1,107 @@
+"""A comparison as Markdown: for a comment on a pull request."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Hashable
+from typing import Any
+
+from lift.backends.demo import NOTICE
+from lift.frames import (
+    ALL,
+    BASE,
+    CATEGORY,
+    DATASET,
+    DELTA,
+    HIGH,
+    ITEM,
+    ITEMS,
+    LOSSES,
+    LOW,
+    MODEL,
+    OTHER,
+    WINS,
+)
+from lift.redact import redacted
+from lift.results import Result
+
+LONGEST = 60_000
+"""Characters; a comment on a pull request takes a little more."""
+MOVED = 10
+"""So many of the items that moved most are named."""
+
+
+def comparison(result: Result) -> str:
+    """The verdict, the table per category, and the items that moved most."""
+    compared = result.comparison
+    parts = [f"## {_plain(result.experiment.name)}"]
+    if result.experiment.canned:
+        parts.append(f"> {NOTICE}")
+    parts += [_claim(claim) for claim in result.claims]
+    if not compared.invalid:
+        parts += [_table(result), _moved(result)]
+    parts.append(_bill(result))
+    text = redacted("\n\n".join(part for part in parts if part)) + "\n"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 40]}\n\n(cut; see lift compare)\n"
+
+
+def _claim(claim: Any) -> str:
+    beside = f" {_plain(claim.beside)}." if claim.beside else ""
+    return (
+        f"**{claim.verdict}** ({_plain(claim.model)}): {_plain(claim.says)}.{beside}"
+        f"\n\nNext: {_plain(claim.then)}."
+    )
+
+
+def _table(result: Result) -> str:
+    compared = result.comparison
+    several = compared.categories[MODEL].nunique() > 1
+    head = [*(["model"] if several else []), "category", "items", compared.base, compared.other]
+    lines = [_row([*head, "delta", "95 %"]), _row(["---"] * (len(head) + 2))]
+    for row in compared.categories.to_dict("records"):
+        names = [row[MODEL]] if several else []
+        names.append("**all**" if row[CATEGORY] == ALL else f"{row[DATASET]} / {row[CATEGORY]}")
+        numbers = [str(row[ITEMS]), _number(row[BASE]), _number(row[OTHER])]
+        lines.append(_row([*names, *numbers, _number(row[DELTA], sign=True), _interval(row)]))
+    return "\n".join(lines)
+
+
+def _moved(result: Result) -> str:
+    pairs = result.comparison.deltas
+    order = pairs[DELTA].abs().sort_values(ascending=False, kind="stable").index
+    rows = pairs.loc[order].head(MOVED).to_dict("records")
+    moved = [row for row in rows if row[DELTA]]
+    if not moved:
+        return ""
+    lines = [
+        f"- `{row[DATASET]}/{row[ITEM]}` {row[DELTA]:+.2f} ({row[BASE]:.2f} to {row[OTHER]:.2f})"
+        for row in moved
+    ]
+    return "\n".join(["Moved most:", "", *lines])
+
+
+def _bill(result: Result) -> str:
+    one = result.experiment
+    errors = f", {one.errored} errored" if one.errored else ""
+    return f"{one.answered} of {one.planned} trials answered{errors} · ${one.cost_usd:.4f}"
+
+
+def _interval(row: dict[Hashable, Any]) -> str:
+    if row[LOW] != row[LOW] or row[HIGH] != row[HIGH]:
+        return f"{row[WINS] + row[LOSSES]} of {row[ITEMS]} moved"
+    return f"[{row[LOW]:+.2f}, {row[HIGH]:+.2f}]"
+
+
+def _number(value: float, *, sign: bool = False) -> str:
+    if value != value:
+        return "–"
+    return f"{value:+.2f}" if sign else f"{value:.2f}"
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(_plain(cell) for cell in cells)} |"
+
+
+def _plain(text: str) -> str:
+    """Text that is no markup of its own, but for the marks put around it here."""
+    return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
