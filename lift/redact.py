@@ -1,7 +1,7 @@
 """Secrets out of any text or JSON-like value, before it leaves the machine.
 
-`KINDS`, at the end, is the table of what counts as a secret. Its patterns are linear: each begins
-with a fixed text or at the edge of a run, runs are possessive, and all else has a bound.
+`KINDS`, at the end, is the table of what counts as one. Its patterns are linear: fixed texts, edges
+of runs, possessive runs, bounds. No kind has a greatest length: it takes in what sticks to it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 T = TypeVar("T")
 Check = Callable[[str], bool] | None
 
-PLACEHOLDER = re.compile(r"<[a-z][a-z0-9-]*+:[0-9]++>")
-"""What stands where a secret was."""
+PLACEHOLDER = re.compile(r"<[a-z][a-z0-9-]*+:[0-9]++>")  # what stands where a secret was
 
 
 class Found(NamedTuple):
@@ -58,8 +57,9 @@ def redacted(value: T) -> T:
 def found(text: str) -> list[Found]:
     """The secrets in a text, in order; they do not overlap."""
     spans = new = _pass(text)
-    while any(_LETTERS & {text[s.start - 1 : s.start], text[s.end : s.end + 1]} for s in new):
-        # a neighbour may have hidden the edge of another secret
+    while any(
+        text[s.start - 1 : s.start] in _LETTERS or text[s.end : s.end + 1] in _LETTERS for s in new
+    ):  # a neighbour may have hidden the edge of another secret
         text = _replaced(text, new, lambda span: "<" * (span.end - span.start))
         spans = sorted(spans + (new := _pass(text)), key=lambda span: span.start)
     return spans
@@ -84,17 +84,15 @@ class Redactor:
 
     def _masked(self, text: str, key: Any) -> str:
         lead = f"{key}: " if isinstance(key, str) and _TELLING.search(key) else ""
-        spans = [
-            Found(kind, start - len(lead), end - len(lead))
-            for kind, start, end in found(lead + text)
-            if start >= len(lead)
-        ]
-        return _replaced(text, spans, lambda span: self._name(text[span.start : span.end], span))
+        whole = lead + text
+        spans = [span for span in found(whole) if span.start >= len(lead)]
+        hidden = _replaced(whole, spans, lambda s: self._name(whole[s.start : s.end], s.kind))
+        return hidden[len(lead) :] if spans else text
 
-    def _name(self, secret: str, span: Found) -> str:
+    def _name(self, secret: str, kind: str) -> str:
         while secret not in self._names:
             self._number += 1
-            if (name := f"<{span.kind}:{self._number}>") not in self._taken:
+            if (name := f"<{kind}:{self._number}>") not in self._taken:
                 self._names[secret] = name
         return self._names[secret]
 
@@ -161,7 +159,6 @@ def _opened(item: Any, masked: Callable[[str, Any], str]) -> tuple[Any, list[Any
 
 
 # ---- checks
-
 _WORD = "(?:[A-Za-z][a-z]{0,14}+|[A-Z]{1,15}+)"
 _WORDS = re.compile(f"{_WORD}[0-9]{{0,4}}+(?:[-_.]++{_WORD}?+[0-9]{{0,4}}+)*+")
 _VARIABLE = re.compile(r"\$\w+|\$?\{.*\}|\$\(.*|%[sdr]|%\(.*|\[.*\]|[*.…]+|x+|X+")
@@ -196,8 +193,7 @@ def _password(secret: str) -> bool:
 
 
 # ---- parts of patterns
-
-_LETTERS = frozenset(ascii_letters + digits + "/+~._-")  # what the edges of secrets look at
+_LETTERS = {*ascii_letters, *digits, *"/+~._-"}  # what the edges of secrets look at
 _HEX = "[0-9A-Fa-f]"
 _ALNUM = "[A-Za-z0-9]"
 _RUN = "[A-Za-z0-9_-]"
@@ -209,12 +205,12 @@ _IS = (  # from a name to its value: `=`, a colon, an argument's comma, `value:`
     rf"(?:{_QUOTE}(?i:value){_QUOTE}\s{{0,9}}+[:=]\s{{0,9}}+)?+{_QUOTE}"
 )
 _TELLING = re.compile(r"(?i)key|secret|token|auth")  # what the names before a value have in them
-_LABEL = "[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)? ?-----?+(?!-)"
+_LABEL = "[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)? ?-----?+"
 _BREAK = r"""(?:\s|\\{1,4}[nrt]|["'>#|*,]){1,40}+"""
-_PEM = (
-    rf"-----? ?BEGIN {_LABEL}(?:[^-]*+(?:-(?!---)[^-]*+)*+-----? ?END {_LABEL}|"
-    # cut off: headers, lines of key material, the start of one more line
-    rf"(?:{_BREAK}(?:Proc-Type|DEK-Info|Version|Comment|Hash):[^\n\\]{{0,100}}+)*+"
+_PEM = (  # whole; or cut off: headers, lines of key material, the start of one more
+    rf"-----? ?BEGIN {_LABEL}(?!-|BEGIN)(?:[^-]*+(?:-(?!---)[^-]*+)*+-----? ?END {_LABEL}|"
+    rf"(?:{_BREAK}(?:Proc-Type|DEK-Info|Version|Comment|Hash):"
+    rf"(?:[A-Za-z0-9 ,.()]|-(?!-)){{0,99}}+)*+"
     rf"(?:{_BREAK}[A-Za-z0-9+/=]{{16,}}+)*+"
     rf"(?:{_BREAK}[A-Za-z0-9+/=]{{1,15}}+(?=\s*+(?:\Z|…|\.\.|[\"'`\\])))?)"
 )
@@ -229,6 +225,7 @@ _DISCORD_HOOK = rf"webhooks[/\\]+([0-9]{{15,}}+[/\\]+{_RUN}{{60,}}+)"
 _GITHUB = rf"(?:{_ALNUM}{{36,}}+|[0-9]++_eyJ{_RUN}++\.{_RUN}++\.{_RUN}++)"
 _GITLAB = rf"{_RUN}{{20,}}+(?:(?:\.[0-9a-z]{{2}})?\.[0-9a-z]{{9}}(?!{_ALNUM}))?+"
 _SLACK_HOOK = r"slack\.com[/\\]+(?:services|workflows|triggers)[/\\]+([A-Za-z0-9/\\_-]{20,}+)"
+_TELEGRAM = rf"(?<![0-9])[0-9]{{6,12}}+:(?=AA|A[A-Za-z_-]{{0,33}}[0-9]){_RUN}{{35,}}+"
 _LOGIN = rf"(?i:authorization){_IS}(?i:%s)\s{{1,9}}+({_DOTTED % 8})"
 _BEARER = rf"(?<![A-Za-z])(?i:bearer)\s{{1,9}}+({_DOTTED % 20})"
 _URL = r""":[/\\]{2,4}[^\s/?#@:"'<>`]{0,256}+:([^\s/?#"'<>`]{1,256})@(?!sha[0-9]+:)"""
@@ -241,8 +238,8 @@ def _edge(start: str, before: str = _ALNUM) -> str:
 
 
 _SAFE = "[A-Za-z0-9_~.-]"
-_AZURE = _edge(_SAFE + "{3}[0-9]Q~", _SAFE) + _SAFE + "{31,34}+(?![A-Za-z0-9_~-])"
-_DISCORD = rf"{_edge('[MNO][DTjz]', _RUN)}{_ALNUM}{{22,26}}+\.{_RUN}{{6}}\.{_RUN}{{27,45}}+"
+_AZURE = _edge(_SAFE + "{3}[0-9]Q~", _SAFE) + _SAFE + "{31,}+"
+_DISCORD = rf"{_edge('[MNO][DTjz]', _RUN)}{_ALNUM}{{22,26}}+\.{_RUN}{{6}}\.{_RUN}{{27,}}+"
 _JWT = rf"{_edge('eyJ', _RUN)}{_RUN}{{8,}}+\.{_RUN}{{4,}}+\.{_RUN}*+(?:\.{_RUN}*+\.{_RUN}++)?+"
 
 
@@ -266,11 +263,11 @@ KINDS: tuple[Kind, ...] = (
     *_token("github-token", "github_pat_", "[A-Za-z0-9_]{36,}+", _coined),
     *_token("gitlab-token", "glpat- gldt- glrt- glrtr- glptt- glcbt- glsoat-", _GITLAB, _coined),
     *_token("gitlab-token", "glft- glimt- glagent- gloas- glffct- GR1348941", _GITLAB, _coined),
-    _kind("aws-access-key", _edge(_AWS) + "[A-Z0-9]{16}(?![A-Za-z0-9])", "akia asia abia acca"),
+    _kind("aws-access-key", _edge(_AWS) + "[A-Z0-9]{16}[A-Za-z0-9]*+", "akia asia abia acca"),
     _kind("aws-secret-key", f"(?i:secret[_-]?(?:access[_-]?)?key){_IS}{_AWS_SECRET}", "secret"),
     _kind("aws-secret-key", _AWS_NEAR, "akia asia abia acca", _mixed),
     _kind("aws-session-token", f"(?i:session[_-]?token){_IS}({_B64}{{100,}}+=*+)", "session"),
-    *_token("google-api-key", "AIza", _RUN + "{35}(?![A-Za-z0-9])"),
+    *_token("google-api-key", "AIza", _RUN + "{35,}+"),
     *_token("google-oauth-token", "ya29.", _DOTTED % 20),
     *_token("google-oauth-token", "1//0", _RUN + "{40,}+"),
     *_token("google-oauth-secret", "GOCSPX-", _RUN + "{20,}+", _coined),
@@ -285,10 +282,10 @@ KINDS: tuple[Kind, ...] = (
     *_token("npm-token", "npm_", "[A-Za-z0-9]{36,}+"),
     *_token("pypi-token", "pypi-Ag", _RUN + "{50,}+"),
     *_token("huggingface-token", "hf_ api_org_", "[A-Za-z0-9]{30,}+"),
-    *_token("sendgrid-key", "SG.", rf"{_RUN}{{16,32}}+\.{_RUN}{{32,64}}+"),
-    *_token("twilio-key", "SK AC", "[0-9a-f]{32}(?![A-Za-z0-9])"),
-    _kind("twilio-token", rf"(?i:auth[_-]?token){_IS}([0-9a-f]{{32}})(?![A-Za-z0-9])", "auth"),
-    _kind("telegram-token", rf"(?<![0-9])[0-9]{{6,12}}+:A{_RUN}{{34}}(?!{_RUN})", ":a", _mixed),
+    *_token("sendgrid-key", "SG.", rf"{_RUN}{{16,}}+\.{_RUN}{{32,}}+"),
+    *_token("twilio-key", "SK AC", "[0-9a-f]{32}[A-Za-z0-9]*+"),
+    _kind("twilio-token", rf"(?i:auth[_-]?token){_IS}([0-9a-f]{{32}}{_ALNUM}*+)", "auth"),
+    _kind("telegram-token", _TELEGRAM, ":a"),
     _kind("discord-token", _DISCORD, "."),
     _kind("discord-webhook", _DISCORD_HOOK, "webhooks"),
     *_token("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", "[A-Za-z0-9]{40,}+"),

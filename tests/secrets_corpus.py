@@ -269,7 +269,7 @@ Authorization: Bearer <token>, Authorization: Basic realm, the Authorization: Be
 The bearer of news came. "Bearer $TOKEN", Bearer YOUR_ACCESS_TOKEN, bearer authentication-scheme
 aws_secret_access_key = <your secret>, AWS_SECRET_ACCESS_KEY=..., secretAccessKey: z.string()
 process.env.AWS_SESSION_TOKEN, AccountKey=..., account_key=None, ?sig=abc, secret_key: str
-A key begins with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY-----, says RFC 7468.
+A key begins with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY-----, as usual
 if "-----BEGIN RSA PRIVATE KEY-----" in text: raise ValueError("a key was found")
 "sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=="
 ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRldjEyMzQ1Njc4OTBhYmNkZWZnaGlqa2xtbm9wcXJzdHV2 you@host
