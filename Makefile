@@ -37,7 +37,7 @@ $(VENV)/installed-dev: $(VENV)/installed
 	@touch $@
 
 test: dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 check: dev
 	$(BIN)/ruff format --check .
