@@ -209,8 +209,7 @@ _LABEL = "[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)? ?-----?+"
 _BREAK = r"""(?:\s|\\{1,4}[nrt]|["'>#|*,]){1,40}+"""
 _PEM = (  # whole; or cut off: headers, lines of key material, the start of one more
     rf"-----? ?BEGIN {_LABEL}(?!-|BEGIN)(?:[^-]*+(?:-(?!---)[^-]*+)*+-----? ?END {_LABEL}|"
-    rf"(?:{_BREAK}(?:Proc-Type|DEK-Info|Version|Comment):"
-    rf"(?:[A-Za-z0-9 ,.()]|-(?!-)){{0,99}}+)*+"
+    rf"(?:{_BREAK}(?:Proc-Type|DEK-Info|Version|Comment):(?:[A-Za-z0-9 ,.()]|-(?!-)){{0,99}}+)*+"
     rf"(?:{_BREAK}[A-Za-z0-9+/=]{{16,}}+)*+"
     rf"(?:{_BREAK}[A-Za-z0-9+/=]{{1,15}}+(?=\s*+(?:\Z|…|\.\.|[\"'`\\])))?)"
 )
