@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lift.compare import Comparison
+from lift.comparing import Comparison
 from lift.dataset import Selection
 from lift.journal import Journal
 from lift.perform import perform

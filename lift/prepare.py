@@ -132,6 +132,8 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
         CredentialError: the messages backend has no key.
     """
     _check_name(wanted.experiment)
+    if wanted.repeats is not None and wanted.repeats < 1:
+        raise UsageError(f"{wanted.repeats} repeats are none", where="repeats", fix="ask 1 or more")
     settings = config.settings
     backend = resolve.backend_name(config)
     skill, datasets = resolve.skill_and_datasets(config, wanted.datasets)

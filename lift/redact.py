@@ -160,7 +160,7 @@ def _opened(item: Any, masked: Callable[[str, Any], str]) -> tuple[Any, list[Any
 
 # ---- checks
 _WORD = "(?:[A-Za-z][a-z]{0,14}+|[A-Z]{1,15}+)"
-_WORDS = re.compile(f"{_WORD}[0-9]{{0,4}}+(?:[-_.]++{_WORD}?+[0-9]{{0,4}}+)*+")
+_WORDS = re.compile(f"{_WORD}[0-9]{{0,4}}+(?>(?:[-_.]++(?>{_WORD}?)[0-9]{{0,4}}+)*)")
 _VARIABLE = re.compile(r"\$\w+|\$?\{.*\}|\$\(.*|%[sdr]|%\(.*|\[.*\]|[*.…]+|x+|X+")
 
 
@@ -198,31 +198,32 @@ _HEX = "[0-9A-Fa-f]"
 _ALNUM = "[A-Za-z0-9]"
 _RUN = "[A-Za-z0-9_-]"
 _B64 = "[A-Za-z0-9/+]"
-_DOTTED = r"(?=[A-Za-z0-9_~+/=.-]{%d})[A-Za-z0-9_~+/=-]++(?:\.[A-Za-z0-9_~+/=-]++)*+"
-_QUOTE = r"""(?:\\{0,3}["'`])?+"""
+_DOTTED = r"(?=[A-Za-z0-9_~+/=.-]{%d})[A-Za-z0-9_~+/=-]++(?>(?:\.[A-Za-z0-9_~+/=-]++)*)"
+_QUOTE = r"""(?>(?:\\{0,3}["'`])?)"""
 _IS = (  # from a name to its value: `=`, a colon, an argument's comma, `value:` on the next line
-    rf"{_QUOTE}[\])]?+\s{{0,20}}+(?:=>|:=|[:=>,])?+\s{{0,20}}+"
-    rf"(?:{_QUOTE}(?i:value){_QUOTE}\s{{0,9}}+[:=]\s{{0,9}}+)?+{_QUOTE}"
+    rf"{_QUOTE}[\])]?+\s{{0,20}}+(?>(?:=>|:=|[:=>,])?)\s{{0,20}}+"
+    rf"(?>(?:{_QUOTE}(?i:value){_QUOTE}\s{{0,9}}+[:=]\s{{0,9}}+)?){_QUOTE}"
 )
 _TELLING = re.compile(r"(?i)key|secret|token|auth")  # what the names before a value have in them
 _LABEL = "[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)? ?-----?+"
-_BREAK = r"""(?:\s|\\{1,4}[nrt]|["'>#|*,]){1,40}+"""
+_BREAK = r"""(?>(?:\s|\\{1,4}[nrt]|["'>#|*,]){1,40})"""
 _PEM = (  # whole; or cut off: headers, lines of key material, the start of one more
-    rf"-----? ?BEGIN {_LABEL}(?!-|BEGIN)(?:[^-]*+(?:-(?!---)[^-]*+)*+-----? ?END {_LABEL}|"
-    rf"(?:{_BREAK}(?:Proc-Type|DEK-Info|Version|Comment):(?:[A-Za-z0-9 ,.()]|-(?!-)){{0,99}}+)*+"
-    rf"(?:{_BREAK}[A-Za-z0-9+/=]{{16,}}+)*+"
+    rf"-----? ?BEGIN {_LABEL}(?!-|BEGIN)(?:[^-]*+(?>(?:-(?!---)[^-]*+)*)-----? ?END {_LABEL}|"
+    rf"(?>(?:{_BREAK}(?:Proc-Type|DEK-Info|Version|Comment):"
+    rf"(?>(?:[A-Za-z0-9 ,.()]|-(?!-)){{0,99}}))*)"
+    rf"(?>(?:{_BREAK}[A-Za-z0-9+/=]{{16,}}+)*)"
     rf"(?:{_BREAK}[A-Za-z0-9+/=]{{1,15}}+(?=\s*+(?:\Z|…|\.\.|[\"'`\\])))?)"
 )
 _AWS = "(?:AKIA|ASIA|ABIA|ACCA)"
 _AWS_SECRET = rf"({_B64}{{40}})(?![A-Za-z0-9/+=])"
 _AWS_NEAR = (  # an id, a few short words, and the secret
-    rf"{_AWS}[A-Z0-9]{{16}}(?:[^A-Za-z0-9/+<]{{1,16}}+{_B64}{{1,39}}+(?!{_B64})){{0,8}}+"
+    rf"{_AWS}[A-Z0-9]{{16}}(?>(?:[^A-Za-z0-9/+<]{{1,16}}+{_B64}{{1,39}}+(?!{_B64})){{0,8}})"
     rf"[^A-Za-z0-9/+<]{{1,16}}+{_AWS_SECRET}"
 )
 _AZURE_KEY = rf"({_B64}{{86}}==|{_B64}{{43}}=(?!=))"
 _DISCORD_HOOK = rf"webhooks[/\\]+([0-9]{{15,}}+[/\\]+{_RUN}{{60,}}+)"
 _GITHUB = rf"(?:{_ALNUM}{{36,}}+|[0-9]++_eyJ{_RUN}++\.{_RUN}++\.{_RUN}++)"
-_GITLAB = rf"{_RUN}{{20,}}+(?:(?:\.[0-9a-z]{{2}})?\.[0-9a-z]{{9}}(?!{_ALNUM}))?+"
+_GITLAB = rf"{_RUN}{{20,}}+(?>(?:(?:\.[0-9a-z]{{2}})?\.[0-9a-z]{{9}}(?!{_ALNUM}))?)"
 _SLACK_HOOK = r"slack\.com[/\\]+(?:services|workflows|triggers)[/\\]+([A-Za-z0-9/\\_-]{20,}+)"
 _TELEGRAM = rf"(?<![0-9])[0-9]{{6,12}}+:(?=AA|A[A-Za-z_-]{{0,33}}[0-9]){_RUN}{{35,}}+"
 _LOGIN = rf"(?i:authorization){_IS}(?i:%s)\s{{1,9}}+(?=({_DOTTED % 8}))"
@@ -239,7 +240,7 @@ def _edge(start: str, before: str = _ALNUM) -> str:
 _SAFE = "[A-Za-z0-9_~.-]"
 _AZURE = _edge(_SAFE + "{3}[0-9]Q~", _SAFE) + _SAFE + "{31,}+"
 _DISCORD = rf"{_edge('[MNO][DTjz]', _RUN)}{_ALNUM}{{22,26}}+\.{_RUN}{{6}}\.{_RUN}{{27,}}+"
-_JWT = rf"{_edge('eyJ', _RUN)}{_RUN}{{8,}}+\.{_RUN}{{4,}}+\.{_RUN}*+(?:\.{_RUN}*+\.{_RUN}++)?+"
+_JWT = rf"{_edge('eyJ', _RUN)}{_RUN}{{8,}}+\.{_RUN}{{4,}}+\.{_RUN}*+(?>(?:\.{_RUN}*+\.{_RUN}++)?)"
 
 
 def _kind(name: str, pattern: str, markers: str, check: Check = None) -> Kind:
@@ -289,7 +290,9 @@ KINDS: tuple[Kind, ...] = (
     _kind("discord-webhook", _DISCORD_HOOK, "webhooks"),
     *_token("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", "[A-Za-z0-9]{40,}+"),
     *_token("shopify-token", "shpat_ shpca_ shppa_ shpss_ shpua_", "[A-Za-z0-9]{32,}+"),
-    _kind("sentry-dsn", rf"://({_HEX}{{32}}(?::{_HEX}{{32}})?+)@[A-Za-z0-9.:-]{{3,99}}+/", "://"),
+    _kind(
+        "sentry-dsn", rf"://({_HEX}{{32}}(?>(?::{_HEX}{{32}})?))@[A-Za-z0-9.:-]{{3,99}}+/", "://"
+    ),
     *_token("sentry-token", "sntrys_ sntryu_", "[A-Za-z0-9+/=_-]{40,}+"),
     _kind("jwt", _JWT, "eyj", _jwt),
     _kind("basic-credentials", _LOGIN % "basic", "authorization", _coined),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from lift import frames
-from lift.compare import Comparison, Drop, compare, dropped, trial_scores
+from lift.comparing import Comparison, Drop, compare, dropped, trial_scores
 from lift.errors import ExperimentError, ThresholdMissed
 from lift.gate import Best, Candidate
 from lift.journal import PLANNED, Experiment, Journal, Record
@@ -172,14 +172,27 @@ def found_records(
     Raises:
         ExperimentError: the experiment has none that fit.
     """
+    dataset, _, name = (item or "").rpartition("/")
     found = [
         masked(record, redacted)
-        for record in journal.records(experiment, item=item)
-        if condition in (None, record.trial.condition) and repeat in (None, record.trial.repeat)
+        for record in journal.records(experiment, item=name or None)
+        if condition in (None, record.trial.condition)
+        and repeat in (None, record.trial.repeat)
+        and dataset in ("", record.trial.dataset)
     ]
     if found:
         return found
-    items = sorted({row[frames.ITEM] for row in journal.trials(experiment)})
-    raise ExperimentError(
-        f"no such trial of {item!r}", where=experiment, fix=f"its items: {', '.join(items)}"
+    raise no_trial(journal, experiment, what=repr(item))
+
+
+def no_trial(journal: Journal, experiment: str, *, what: str) -> ExperimentError:
+    """Says which items, conditions and repeats an experiment has."""
+    rows = journal.trials(experiment)
+    items = ", ".join(sorted({row[frames.ITEM] for row in rows}))
+    conditions = ", ".join(sorted({row[frames.CONDITION] for row in rows}))
+    repeats = max((row[frames.REPEAT] for row in rows), default=0)
+    return ExperimentError(
+        f"no such trial of {what}",
+        where=experiment,
+        fix=f"items: {items}; conditions: {conditions}; repeats: 1 to {repeats}",
     )

@@ -12,6 +12,7 @@ from activation.metrics import Confusion, Coverage, Miss, confusion, coverage, m
 from activation.probe import Choice, Outcome
 from activation.prompts import TriggerPrompts, discover
 from lift.budget import Budget
+from lift.dataset import discover_all
 from lift.errors import DatasetError, SkillError
 from lift.journal import Journal
 from lift.perform import Calls, backend_of, interruptible
@@ -67,20 +68,22 @@ class Review(Noun):
 
 
 def target(config: Config, wanted: str | None) -> Path:
-    """The skill to review: a path or a name, or the only one that has trigger prompts.
+    """The skill to review: a path or a name, or the only one that has trigger prompts or items.
 
     Raises:
-        SkillError: none is named, and not exactly one has trigger prompts.
+        SkillError: none is named, and not exactly one has datasets.
     """
     if wanted or config.settings.skill:
         return skill_path(config, wanted or config.settings.skill)
-    names = sorted({prompts.skill for prompts in discover(config.path("datasets_dir"))})
+    found = discover_all(config.path("datasets_dir"))
+    names = sorted({one.skill for one in found if isinstance(one, TriggerPrompts)})
+    names = names or sorted({one.skill for one in found})
     if len(names) == 1:
         return skill_path(config, names[0])
     raise SkillError(
-        f"several skills have trigger prompts: {', '.join(names)}" if names else "no skill named",
+        f"several skills have datasets: {', '.join(names)}" if names else "no skill named",
         where=str(config.path("datasets_dir")),
-        fix="name one: lift static PATH",
+        fix="name one: lift lint PATH",
     )
 
 

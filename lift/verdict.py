@@ -8,7 +8,7 @@ from functools import partial
 
 import pandas as pd
 
-from lift.compare import FEWEST_ITEMS, Comparison, trials_of
+from lift.comparing import FEWEST_ITEMS, Comparison, trials_of
 from lift.frames import DELTA, ITEM, MODEL
 from lift.schema import Noun
 from lift.stats import (

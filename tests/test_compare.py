@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lift import frames
-from lift.compare import Drop, compare, deltas, dropped, parse_drop, trial_scores
+from lift.comparing import Drop, compare, deltas, dropped, parse_drop, trial_scores
 from lift.errors import SettingError
 from lift.frames import ALL, BASE, CATEGORY, DELTA, ITEM, ITEMS, OTHER
 

@@ -189,6 +189,21 @@ def test_what_a_model_says_cannot_steer_the_terminal(project, serve):
     assert not set(shown) & {"\x1b", "\x07", "\x9b"}
 
 
+def test_quick_and_full_at_once(project):
+    done = project.lift("--quick", "--full")
+
+    assert done.returncode == 2
+    assert "exclude each other" in done.stderr
+
+
+def test_filters_of_show_that_leave_nothing(project, serve):
+    serve()
+    project.lift("run", "--only", "greet-0")
+
+    refused(project.lift("show", "--condition", "foo"), 2, "conditions: with_skill, without_skill")
+    assert project.lift("show", "greetings/greet-0").returncode == 0
+
+
 def test_a_name_that_stands_for_something_else(project, serve):
     serve()
     project.lift("--quick", "--experiment", "e")

@@ -25,7 +25,7 @@ from langfuse_trials import (
 )
 
 from lift import frames
-from lift.compare import Comparison, compare
+from lift.comparing import Comparison, compare
 from lift.errors import ExperimentError
 from lift.journal import Journal
 from lift.langfuse.faults import LangfuseError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ LAYERS = {
     "lift.runner": 5,
     "lift.judging": 5,
     "lift.resolve": 5,
-    "lift.compare": 5,
+    "lift.comparing": 5,
     "lift.prepare": 6,
     "lift.perform": 7,
     "lift.langfuse": 6,
@@ -120,6 +121,21 @@ def test_importing_loads_nothing_heavy(statement: str):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.split() == []
+
+
+POSSESSIVE = re.compile(r"\)(?:[*+?]|\{[^\s{}]*\})\+[^\s+]")
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_no_pattern_repeats_a_group_possessively(name: str):
+    # Python before 3.11.5 matches `(?:…)*+` wrongly; an atomic group, `(?>(?:…)*)`, is the same
+    strings = [
+        node.value
+        for node in ast.walk(ast.parse(modules()[name].read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+
+    assert [text for text in strings if POSSESSIVE.search(text) and "\n" not in text] == []
 
 
 def test_every_public_name_resolves():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
@@ -157,6 +158,14 @@ def test_no_answer_until_the_deadline_is_a_backend_error():
 
     assert "no answer within" in none.value.what
     assert none.value.lost_usd > 0
+
+
+def test_a_call_that_hangs_is_cut_at_the_deadline():
+    began = time.monotonic()
+    with servers.serving(lambda *_: Says(seconds=60)) as model, pytest.raises(BackendError):
+        ask(model.url, deadline_s=1.5)
+
+    assert time.monotonic() - began < 45
 
 
 def test_a_bad_request_is_not_asked_again():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lift import frames
-from lift.compare import compare, trial_scores
+from lift.comparing import compare, trial_scores
 from lift.stats import Scope
 from lift.verdict import Claim, Verdict, claims
 

@@ -32,6 +32,9 @@ CALL_OVERHEAD_S = 30.0
 SLOWEST_TOKENS_PER_S = 30.0
 """A call that takes longer than its answer would at this speed hangs."""
 
+SHORTEST_CALL_S = 1.0
+"""So long a call may take, however near the trial's deadline."""
+
 TRIES_WITHOUT_CONTACT = 5
 """So often a server that never answered anything may refuse a connection."""
 
@@ -111,7 +114,7 @@ class Messages:
             except CeilingReached as reached:
                 reached.lost_usd = lost_usd
                 raise
-            outcome = await self._try(request, began, meter, worst_usd)
+            outcome = await self._try(request, began, meter, worst_usd, give_up_at)
             if isinstance(outcome, Message):
                 usage = _usage(outcome)
                 return _evidence(
@@ -127,14 +130,21 @@ class Messages:
             await self._wait(outcome, failures, give_up_at, lost_usd=lost_usd)
 
     async def _try(
-        self, request: Request, began: Callable[[], None] | None, meter: Meter, worst_usd: float
+        self,
+        request: Request,
+        began: Callable[[], None] | None,
+        meter: Meter,
+        worst_usd: float,
+        give_up_at: float,
     ) -> Message | Refused:
         """One call; the meter knows what became of it, whatever that is."""
         sent = time.monotonic()
         try:
             async with self.patience.turn():
                 sent = time.monotonic()
-                message = await self._call(request, began)
+                longest = CALL_OVERHEAD_S + request.max_tokens / SLOWEST_TOKENS_PER_S
+                seconds = max(SHORTEST_CALL_S, min(longest, give_up_at - sent))
+                message = await self._call(request, began, seconds)
         except FAULTS as failed:
             refused = self._understood(failed, request)._replace(sent=sent)
             if refused.billed:
@@ -154,8 +164,9 @@ class Messages:
         """Close the connections."""
         await self._client.close()
 
-    async def _call(self, request: Request, began: Callable[[], None] | None) -> Message:
-        seconds = CALL_OVERHEAD_S + request.max_tokens / SLOWEST_TOKENS_PER_S
+    async def _call(
+        self, request: Request, began: Callable[[], None] | None, seconds: float
+    ) -> Message:
         parameters = parameters_of(request)
         async with asyncio.timeout(seconds):
             if began is None:

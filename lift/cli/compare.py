@@ -60,7 +60,7 @@ def command(
       lift compare vaadin-playwright-test-1a2b3c4d --from langfuse --since 90d --json
     """
     from lift.cli.printed import print_comparison
-    from lift.compare import parse_drop
+    from lift.comparing import parse_drop
     from lift.results import check_drop
 
     drop = parse_drop(max_drop) if max_drop is not None else None

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @click.command(name="run")
-@click.option("--quick", "size", flag_value="quick", help="The quick items, each asked twice.")
-@click.option("--full", "size", flag_value="full", help="Every item, asked once.  [default]")
+@click.option("--quick", is_flag=True, help="The quick items, each asked twice.")
+@click.option("--full", is_flag=True, help="Every item, asked once.  [default]")
 @click.option("--dataset", "datasets", multiple=True, metavar="NAME", help="Only this dataset.")
 @click.option("--only", multiple=True, metavar="ID", help="Only these items; * is a wildcard.")
 @click.option("--category", "categories", multiple=True, metavar="NAME", help="Only these.")
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 @JSON
 def command(
     config: Config,
-    size: str | None,
+    quick: bool,
+    full: bool,
     dry_run: bool,
     yes: bool,
     out: str | None,
@@ -61,7 +62,9 @@ def command(
     from lift.perform import perform
     from lift.prepare import prepare
 
-    prepared = prepare(config, _wanted(size, **wanted))
+    if quick and full:
+        raise click.UsageError("--quick and --full exclude each other")
+    prepared = prepare(config, _wanted(quick=quick, **wanted))
     if dry_run:
         _print_plan(prepared, as_json=as_json)
         return
@@ -75,12 +78,12 @@ def command(
         _print_result(config, prepared, out=out, as_json=as_json)
 
 
-def _wanted(size: str | None, **wanted: Any) -> Any:
+def _wanted(*, quick: bool, **wanted: Any) -> Any:
     from lift.dataset import Selection
     from lift.prepare import Wanted
 
     selection = Selection(
-        quick=size == "quick",
+        quick=quick,
         only=wanted.pop("only"),
         categories=wanted.pop("categories"),
         tags=wanted.pop("tags"),

@@ -37,12 +37,14 @@ def command(
     """
     from lift.journal import Journal
     from lift.reports import json, terminal
-    from lift.results import found_records, trial_rows
+    from lift.results import found_records, no_trial, trial_rows
 
     with Journal(config.path("journal"), create=False) as journal:
         known = journal.experiment(experiment)
         if item is None:
             rows = trial_rows(journal, known.name, condition=condition, repeat=repeat)
+            if not rows:
+                raise no_trial(journal, known.name, what="the experiment")
             text = json.trials(rows, known) if as_json else terminal.trials(rows, known, **screen())
         else:
             found = found_records(

@@ -16,9 +16,9 @@ _BEFORE_BASES = re.compile(
 )
 _EXTENDS = re.compile(r"extends\b")
 _MODIFIERS = re.compile(
-    r"\s*+(?:(?:@[\w.]+(?:\([^()]*+\))?+|(?:public|private|protected|virtual)\b)\s*+)*+"
+    r"\s*+(?>(?:(?:@[\w.]+(?>(?:\([^()]*+\))?)|(?:public|private|protected|virtual)\b)\s*+)*)"
 )
-_NAME = re.compile(r"(?:\\\s*+)?[\w$]+(?:\s*+(?:\.|::|\\)\s*+[\w$]+)*+")
+_NAME = re.compile(r"(?:\\\s*+)?[\w$]+(?>(?:\s*+(?:\.|::|\\)\s*+[\w$]+)*)")
 _MORE_NAME = re.compile(r"\s*+(?:\.|::)\s*+[\w$]+")
 _QUALIFIER = re.compile(r"[.:\\\s]+")
 _SPACE = re.compile(r"\s*+")

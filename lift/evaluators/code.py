@@ -155,7 +155,7 @@ def spans(source: str, syntax: str) -> list[Span]:
 
 
 _NESTED = re.compile(r"/\*|\*/")
-_REGEX = re.compile(r"/(?:[^/\\\[\r\n]++|\\[^\r\n]|\[(?:[^\]\\\r\n]++|\\[^\r\n])*+\])++/")
+_REGEX = re.compile(r"/(?>(?:[^/\\\[\r\n]++|\\[^\r\n]|\[(?>(?:[^\]\\\r\n]++|\\[^\r\n])*)\])+)/")
 # What a value may follow: an operator or a keyword, and not the `<` of a closing tag.
 _BEFORE_VALUE = re.compile(
     r"(?:^|[^\w$)\]}\"'`<]|(?:^|[^\w$.])(?:return|typeof|case|in|of|do|else|void|delete|throw"

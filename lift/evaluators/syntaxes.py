@@ -31,13 +31,13 @@ _LINE = r"//[^\r\n]*+"
 _BLOCK = r"/\*[\s\S]*?(?:\*/|\Z)"
 _C_COMMENT = rf"{_LINE}|{_BLOCK}"
 _ESCAPE = r"\\(?:\r\n|[\s\S])"
-_DOUBLE = rf'"(?:[^"\\\r\n]++|{_ESCAPE})*+"?'
-_SINGLE = rf"'(?:[^'\\\r\n]++|{_ESCAPE})*+'?"
-_DOUBLE_LINE = r'"(?:[^"\\\r\n]++|\\[^\r\n])*+"?'
-_DOUBLE_3 = r'"""(?:[^"\\]++|\\[\s\S]|"(?!""))*+(?:""")?'
-_SINGLE_3 = r"'''(?:[^'\\]++|\\[\s\S]|'(?!''))*+(?:''')?"
+_DOUBLE = rf'"(?>(?:[^"\\\r\n]++|{_ESCAPE})*)"?'
+_SINGLE = rf"'(?>(?:[^'\\\r\n]++|{_ESCAPE})*)'?"
+_DOUBLE_LINE = r'"(?>(?:[^"\\\r\n]++|\\[^\r\n])*)"?'
+_DOUBLE_3 = r'"""(?>(?:[^"\\]++|\\[\s\S]|"(?!""))*)(?:""")?'
+_SINGLE_3 = r"'''(?>(?:[^'\\]++|\\[\s\S]|'(?!''))*)(?:''')?"
 _CHAR = r"'(?:\\[^\r\n][0-9A-Fa-fu{}]{0,10}|[^'\\\r\n])'"
-_VERBATIM = r'(?:@\$?|\$@)"(?:[^"]++|"")*+"?'
+_VERBATIM = r'(?:@\$?|\$@)"(?>(?:[^"]++|"")*)"?'
 _BRACE = r"(?P<brace>[{}])"
 _SLASH = r"(?P<slash>/)"
 _NOTHING = r"(?!)"
@@ -48,12 +48,12 @@ _KEYWORDS = ["return", "case", "typeof", "in", "of", "import", "from", "default"
 _MAY_START = "|".join([r"(?<![\w$])", *(rf"(?<=\b{word})" for word in _KEYWORDS)])
 _ADDRESS = r"(?P<skip>\bhttps?://)"
 
-_PLAIN_PREFIX = r"(?:(?<!\w)[rbuRBU]{1,2})?+"
+_PLAIN_PREFIX = r"(?>(?:(?<!\w)[rbuRBU]{1,2})?)"
 _FORMAT_PREFIX = r"(?<!\w)(?:[ftFT][rR]?|[rR][ftFT])"
 _NO_FIELD = r"\{\{|\\(?:N\{[^}\"'\r\n]*+\}|\r\n|[^{])|\\(?=\{)"
 
 _WORD_SINGLE = r"(?<!\w)'[^'\r\n]*+'"
-_CLOSED_DOUBLE = r'"(?:[^"\\\r\n]++|\\[^\r\n])*+"'
+_CLOSED_DOUBLE = r'"(?>(?:[^"\\\r\n]++|\\[^\r\n])*)"'
 
 
 def _syntax(
@@ -87,7 +87,7 @@ def _syntax(
 
 
 def _body(text: str, close: str, hole: str = r"\$\{") -> re.Pattern[str]:
-    return re.compile(rf"(?:{text})*+(?:(?P<close>{close})|(?P<hole>{hole}))?")
+    return re.compile(rf"(?>(?:{text})*)(?:(?P<close>{close})|(?P<hole>{hole}))?")
 
 
 SYNTAXES = {

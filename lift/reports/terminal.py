@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lift.backends.demo import NOTICE
-from lift.compare import FEWEST_ITEMS
+from lift.comparing import FEWEST_ITEMS
 from lift.errors import visible
 from lift.frames import (
     ALL,
