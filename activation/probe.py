@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 
 from activation.prompts import TriggerPrompt, TriggerPrompts
 from lift.errors import SkillError
-from lift.schema import Evidence, Label, Noun, Request, Status, Text, digest
+from lift.schema import Evidence, Foreign, Label, Noun, Request, Status, Text, digest
 from lift.skill import SKILL_FILE, Skill, fields_of, split
 from lift.worklist import Job
 
@@ -97,7 +97,7 @@ class Choice(Noun):
     """1 for the first vote on it."""
     load: bool | None
     """None where the call was not answered, or the answer could not be read."""
-    reason: str
+    reason: Foreign
     """The model's; what broke where `load` is None."""
     model: str
     """Id of the model that was asked."""

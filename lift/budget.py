@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from lift.errors import CeilingReached
 
@@ -16,9 +17,21 @@ class Budget:
         ceiling_usd: above 0.
         spent_usd: what the experiment cost before.
         lost_usd: worst case of earlier calls that never reported their usage.
+        reserve: told, before a call, what all calls of this run may cost at worst that nobody has
+            heard of yet; only when that rises.
     """
 
-    def __init__(self, ceiling_usd: float, *, spent_usd: float = 0.0, lost_usd: float = 0.0):
+    def __init__(
+        self,
+        ceiling_usd: float,
+        *,
+        spent_usd: float = 0.0,
+        lost_usd: float = 0.0,
+        reserve: Callable[[float], None] = lambda _usd: None,
+    ) -> None:
+        self._reserve = reserve
+        self._reserved_usd = 0.0
+        self._lost_before_usd = lost_usd
         self.ceiling_usd = ceiling_usd
         self.spent_usd = spent_usd
         self.lost_usd = lost_usd
@@ -44,6 +57,10 @@ class Budget:
                     fix="run the same command with a higher ceiling: it goes on from here",
                 )
             self.promised_usd += worst_usd
+            exposed = self.promised_usd + self.lost_usd - self._lost_before_usd
+            if exposed > self._reserved_usd:
+                self._reserve(exposed)
+                self._reserved_usd = exposed
 
     async def bill(self, worst_usd: float, cost_usd: float) -> None:
         """A call ended and cost this much; its promise is free again."""

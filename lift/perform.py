@@ -7,11 +7,12 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from lift.backends import Backend, demo
 from lift.budget import Budget
-from lift.errors import CouldNotRun, Interrupted, LiftError, SettingError
+from lift.errors import CouldNotRun, Interrupted, JournalError, LiftError, SettingError
 from lift.journal import Experiment, Journal
 from lift.judging import missing, votes_on
 from lift.plan import Plan, left
@@ -35,7 +36,7 @@ def perform(config: Config, prepared: Prepared, watcher: Watcher) -> None:
     """
     plan = prepared.plan
     with Journal(config.path("journal")) as journal:
-        journal.begin(plan, now_ms=clock())
+        journal.begin(plan, now_ms=clock(), in_flight=config.settings.concurrency)
         with journal.running(plan.experiment, waiting=watcher.waiting):
             score_stored(plan, journal)
             jobs = _jobs(config, prepared, journal, watcher)
@@ -64,6 +65,7 @@ def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
                 voted=watcher.voted,
             )
             if jobs:
+                journal.set_aside(config.settings.concurrency)
                 asyncio.run(_perform(config, calls, jobs, journal))
 
 
@@ -142,16 +144,21 @@ def backend_of(config: Config, calls: Calls) -> Backend:
 
 
 async def _perform(config: Config, calls: Calls, jobs: Sequence[Job], journal: Journal) -> None:
+    journal.take_over(calls.experiment)
     spent, lost = journal.spent_usd(calls.experiment)
     backend = backend_of(config, calls)
-    run = Run(
-        backend=backend,
-        budget=Budget(config.settings.max_cost_usd, spent_usd=spent, lost_usd=lost),
-        clock=clock,
+    budget = Budget(
+        config.settings.max_cost_usd,
+        spent_usd=spent,
+        lost_usd=lost,
+        reserve=lambda usd: journal.reserve(calls.experiment, usd),
     )
+    run = Run(backend=backend, budget=budget, clock=clock)
     try:
         await interruptible(run, jobs, workers=config.settings.concurrency)
     finally:
+        with suppress(JournalError):  # what stopped the run is the error to tell of
+            journal.settle(calls.experiment, budget.committed_usd)
         await backend.close()
 
 

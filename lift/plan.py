@@ -132,6 +132,7 @@ def make(
     Raises:
         DatasetError: the selection leaves no item.
     """
+    models = list(dict.fromkeys(models))
     chosen = tuple(d for d in (_chosen(d, selection) for d in datasets) if d)
     if not chosen:
         names = ", ".join(d.name for d in datasets)
@@ -150,7 +151,7 @@ def make(
         for name in (WITH_SKILL, WITHOUT_SKILL)
     )
     identity = _identity(chosen, conditions, repeats, backend)
-    name = experiment or f"{skill.name}-{identity[:8]}{again}"
+    name = (experiment or f"{skill.name}-{identity[:8]}") + again
     trials = _trials(name, chosen, conditions, repeats)
     return Plan(name, skill, chosen, conditions, trials, backend, repeats, identity)
 

@@ -79,11 +79,11 @@ def price_of(model: str, override: str = "") -> Price:
         SettingError: the model is not in the table and there is no override, or the override
             is malformed. An unknown price could not be held under a ceiling.
     """
-    if override:
-        return _parsed(override)
     undated = model[:-9] if model[-9:-8] == "-" and model[-8:].isdigit() else model
     if undated in PRICES:
         return PRICES[undated]
+    if override:
+        return _parsed(override)
     raise SettingError(
         f"no price for the model {model!r} (prices as of {PRICES_AS_OF})",
         where="--model",

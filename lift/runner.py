@@ -11,6 +11,7 @@ from typing import Protocol
 from lift.backends import Backend
 from lift.budget import Budget
 from lift.errors import BackendError, CeilingReached, LiftError
+from lift.evaluators import Check
 from lift.journal import Journal
 from lift.plan import Plan
 from lift.pricing import Price
@@ -38,14 +39,22 @@ def checked(plan: Plan, trial: Trial, evidence: Evidence) -> list[Score]:
     """What the item's checks say of the evidence; nothing where the trial was not answered."""
     if evidence.status not in SETTLED:
         return []
-    return [check.score(evidence) for check in plan.item(trial).checks]
+    return [_scored(check, evidence) for check in plan.item(trial).checks]
+
+
+def _scored(check: Check, evidence: Evidence) -> Score:
+    try:
+        return check.score(evidence)
+    except Exception as broken:  # noqa: BLE001 - a dataset may bring evaluators of its own
+        why = f"the evaluator raised {type(broken).__name__}"
+        return Score(evaluator=check.name, value=None, why=why, error=why, weight=check.weight)
 
 
 def score_stored(plan: Plan, journal: Journal) -> None:
     """Score evidence that is stored without scores, as a crash between the two leaves it."""
     for trial, evidence in journal.unscored(plan.experiment):
         if plan.has(trial):
-            journal.record(trial, evidence, checked(plan, trial, evidence))
+            journal.record_scores(trial, checked(plan, trial, evidence))
 
 
 @dataclass(frozen=True)
@@ -80,12 +89,10 @@ class Asking:
         return self.trial.label
 
     def finish(self, evidence: Evidence) -> Sequence[Job]:
-        """Record the evidence with what the checks say of it, in one transaction."""
-        scores: list[Score] = []
-        try:
-            scores = checked(self.plan, self.trial, evidence)
-        finally:  # whatever an evaluator does, the answer is paid for
-            self.journal.record(self.trial, evidence, scores)
+        """Record the evidence, before anything else happens with it; then what the checks say."""
+        self.journal.record(self.trial, evidence)
+        if evidence.status in SETTLED:
+            self.journal.record_scores(self.trial, checked(self.plan, self.trial, evidence))
         self.watcher.ended(self.trial, evidence)
         return self.after(self.trial, evidence) if evidence.status in SETTLED else ()
 
@@ -104,6 +111,7 @@ class Run:
         self.budget = budget
         self.clock = clock
         self._stopped: LiftError | None = None
+        self._bug: Exception | None = None
         self._rest: list[Job] = []
 
     async def all(self, jobs: Sequence[Job], *, workers: int) -> None:
@@ -121,6 +129,8 @@ class Run:
         if isinstance(self._stopped, CeilingReached):
             for job in self._rest:
                 job.finish(self._unanswered(Status.SKIPPED, "the ceiling came first"))
+        if self._bug:
+            raise self._bug
         if self._stopped:
             raise self._stopped
 
@@ -136,6 +146,9 @@ class Run:
                 more = task.job.finish(await self._answered(task))
             except LiftError as stopped:
                 await self.stop(stopped)
+            except Exception as bug:  # noqa: BLE001 - raised again once calls in flight are on disk
+                self._bug = self._bug or bug
+                self._rest += await self.work.close()
             finally:
                 await self.work.done(task, more=more)
 

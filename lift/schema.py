@@ -154,19 +154,23 @@ class Request(Noun):
         return digest([self.model, self.system[: self.cached_blocks]])
 
 
+Tokens = Annotated[int, Field(ge=0, le=1_000_000_000, strict=True)]
+
+
 class Usage(Noun):
     """Tokens of one or more calls; the four input counts do not overlap."""
 
-    input_tokens: int = 0
+    input_tokens: Tokens = 0
     """Input that was neither read from nor written to the prompt cache."""
-    cache_write_5m_tokens: int = 0
-    cache_write_1h_tokens: int = 0
-    cache_read_tokens: int = 0
-    output_tokens: int = 0
+    cache_write_5m_tokens: Tokens = 0
+    cache_write_1h_tokens: Tokens = 0
+    cache_read_tokens: Tokens = 0
+    output_tokens: Tokens = 0
 
     def __add__(self, other: Usage) -> Usage:
         mine, theirs = self.model_dump(), other.model_dump()
-        return Usage(**{name: mine[name] + theirs[name] for name in mine})
+        # a sum over many calls has no upper bound
+        return Usage.model_construct(**{name: mine[name] + theirs[name] for name in mine})
 
     @property
     def total_input_tokens(self) -> int:
@@ -182,21 +186,25 @@ def _encodable(text: Any) -> Any:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+Foreign = Annotated[str, BeforeValidator(_encodable)]
+"""A text from a server."""
+
+
 class Reply(Noun):
     """What a model said to one request."""
 
-    text: Annotated[str, BeforeValidator(_encodable)]
-    stop_reason: str | None = None
-    model: str = ""
+    text: Foreign
+    stop_reason: Foreign | None = None
+    model: Foreign = ""
     """The model that answered, as the server names it."""
-    message_id: str = ""
+    message_id: Foreign = ""
 
 
 class Evidence(Noun):
     """All that a trial left behind; scoring reads this and nothing else."""
 
     status: Status
-    why: str = ""
+    why: Foreign = ""
     """Why the status is not ok; empty where it is."""
     reply: Reply | None = None
     usage: Usage = Usage()
@@ -228,7 +236,7 @@ class Vote(Noun):
     """Of the judge's call: its reply, cost and times."""
     value: Unit | None
     """None where the call was not answered, or the answer could not be read."""
-    why: str
+    why: Foreign
     """The judge's rationale; what broke where the value is None."""
     model: str
     """Id of the model that was asked to judge."""

@@ -8,7 +8,7 @@ import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -36,6 +36,8 @@ class Says:
     """Close the connection with a reset instead of answering."""
     body: bytes | None = None
     """Sent instead of the message, as HTML."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Of the message, in place of what a well-behaved server sends there."""
     sent: float = FULL
     """Share of the body that arrives before the connection closes."""
 
@@ -167,6 +169,7 @@ def _message(body: dict[str, Any], says: Says) -> dict[str, Any]:
                 "ephemeral_1h_input_tokens": 0,
             },
         },
+        **says.fields,
     }
 
 

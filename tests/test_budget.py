@@ -79,3 +79,18 @@ def test_spent_never_passes_the_ceiling(
         assert budget.committed_usd <= ceiling + 1e-6
 
     asyncio.run(scenario())
+
+
+def test_the_reserve_is_the_most_that_nobody_has_heard_of():
+    async def scenario() -> None:
+        told: list[float] = []
+        budget = Budget(10.0, lost_usd=1.0, reserve=told.append)
+        await budget.promise(0.5)
+        await budget.promise(0.5)
+        await budget.bill(0.5, 0.1)
+        await budget.promise(0.5)
+        await budget.lose(0.5)
+        await budget.promise(0.5)
+        assert told == [0.5, 1.0, 1.5]
+
+    asyncio.run(scenario())

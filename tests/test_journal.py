@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sqlite3
 import stat
 import subprocess
@@ -17,7 +18,7 @@ from lift.errors import ExperimentError, JournalError
 from lift.evaluators import Rubric
 from lift.journal import MIGRATIONS, Journal
 from lift.plan import Plan
-from lift.schema import Evidence, Reply, Score, Status, Trial, Usage
+from lift.schema import Evidence, Reply, Score, Status, Trial, Usage, Vote
 from lift.skill import Skill
 
 
@@ -41,6 +42,13 @@ def answered(text: str = "hello", **fields: object) -> Evidence:
     return Evidence(
         status=Status.OK, reply=Reply(text=text), usage=Usage(input_tokens=3, output_tokens=2),
         cost_usd=0.25, started_ms=1000, ended_ms=3000, **fields,
+    )  # fmt: skip
+
+
+def vote(number: int) -> Vote:
+    return Vote(
+        evaluator="judge", number=number, evidence=answered(os.urandom(5_000).hex()), value=0.5,
+        why="half", model="j", prompt_hash="p",
     )  # fmt: skip
 
 
@@ -259,6 +267,67 @@ def test_on_a_full_disk_answers_in_flight_are_still_recorded(small_disk: Path):
     filler.unlink()
     with Journal(small_disk / "journal.db") as journal:
         assert journal.experiment("e").answered >= 2
+
+
+def cast_all(journal: Journal, trial: Trial, cast: list[int]) -> None:
+    for number in range(1, 500):
+        cast.append(number)
+        journal.record_vote(trial, vote(number))
+
+
+def test_on_a_full_disk_votes_in_flight_are_still_recorded(small_disk: Path):
+    made = plan()
+    trial = made.trials[0]
+    with Journal(small_disk / "journal.db") as journal:
+        journal.begin(made, now_ms=1)
+        journal.record(trial, answered(), [SCORE])
+        filler = small_disk / "filler"
+        fill(filler)
+        with pytest.raises(JournalError, match=r"full|No space|I/O"):
+            cast_all(journal, trial, before := [])
+    filler.unlink()
+    with Journal(small_disk / "journal.db") as journal:
+        assert journal.votes_cast("e", model="j") == len(before)
+
+
+def test_a_run_that_was_killed_counts_what_it_had_in_flight(journal: Journal):
+    made = plan()
+    journal.begin(made, now_ms=1)
+    journal.reserve("e", 0.5)
+    assert journal.spent_usd("e") == (0, 0.5)
+
+    journal.take_over("e")
+    journal.reserve("e", 0.2)
+    assert journal.spent_usd("e") == (0, 0.7)
+
+    journal.record(made.trials[0], answered(), [SCORE])
+    journal.settle("e", 0.7)
+    assert journal.spent_usd("e") == (0.25, pytest.approx(0.45))
+
+    journal.settle("e", 0.25)
+    assert journal.spent_usd("e") == (0.25, 0)
+
+
+def test_another_programs_database_is_left_as_it_is(tmp_path: Path):
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE theirs (x)")
+    other.close()
+    before = path.read_bytes()
+
+    with pytest.raises(JournalError, match="another program's database"):
+        Journal(path)
+
+    assert path.read_bytes() == before
+
+
+def test_a_journal_that_is_taken_away_is_not_written_any_more(journal: Journal):
+    made = plan()
+    journal.begin(made, now_ms=1)
+    journal.path.rename(journal.path.with_name("moved.db"))
+
+    with pytest.raises(JournalError, match="removed while it was in use"):
+        journal.record(made.trials[0], answered(), [SCORE])
 
 
 def test_a_disk_that_is_full_from_the_start_stops_the_run_before_it_begins(small_disk: Path):

@@ -228,3 +228,101 @@ def test_effort_is_passed_on():
     assert parameters_of(REQUEST.model_copy(update={"effort": "low"}))["output_config"] == {
         "effort": "low"
     }
+
+
+TEXT = {"type": "text", "text": "hi"}
+SOME = {"input_tokens": 1, "output_tokens": 1}
+
+NO_MESSAGES = (
+    {"content": None},
+    {"content": 7},
+    {"content": ["hi"]},
+    {"content": [{**TEXT, "text": None}]},
+    {"content": [{**TEXT, "text": 5}]},
+    {"usage": None},
+    {"usage": "much"},
+    {"usage": {"input_tokens": 1}},
+    {"usage": {**SOME, "output_tokens": None}},
+    {"usage": {**SOME, "output_tokens": -5}},
+    {"usage": {**SOME, "output_tokens": 1e300}},
+    {"usage": {**SOME, "output_tokens": "12"}},
+    {"usage": {**SOME, "cache_read_input_tokens": 10**30}},
+    {"usage": {**SOME, "cache_creation": {"ephemeral_1h_input_tokens": 10}}},
+    {"stop_reason": {"a": 1}},
+    {"model": ["m"]},
+)
+
+
+@pytest.mark.parametrize("fields", NO_MESSAGES, ids=str)
+def test_an_answer_that_is_no_message_is_asked_again(fields: dict[str, Any]):
+    with servers.serving(after(Says(fields=fields))) as model:
+        (evidence,) = ask(model.url)
+
+    assert evidence.text == "fine"
+    assert evidence.lost_usd == worst_case_usd(REQUEST, PRICE)
+
+
+@pytest.mark.parametrize("fields", NO_MESSAGES[:6], ids=str)
+def test_a_request_that_is_never_answered_with_a_message_alone_is_given_up(
+    fields: dict[str, Any],
+):
+    async def scenario(url: str) -> list[Any]:
+        backend = Messages(
+            Credential(base_url=url, api_key=SecretStr(KEY)),
+            prices={MODEL: PRICE},
+            concurrency=1,
+            deadline_s=30,
+            clock=lambda: 5,
+        )
+        meter = Budget(100.0)
+        good = await backend.answer(REQUEST, label=LABEL, meter=meter)
+        bad = REQUEST.model_copy(update={"content": ("bad",)})
+        outcomes = await asyncio.gather(
+            backend.answer(bad, label=LABEL, meter=meter), return_exceptions=True
+        )
+        await backend.close()
+        return [good.text, *outcomes, meter.lost_usd]
+
+    def script(body: dict[str, Any], _attempt: int) -> Says:
+        return Says(fields=fields) if "bad" in str(body["messages"]) else Says("fine")
+
+    with servers.serving(script) as model:
+        text, problem, lost_usd = asyncio.run(scenario(model.url))
+
+    assert text == "fine"
+    assert isinstance(problem, BackendError)
+    assert len(model.calls) == 4
+    assert problem.lost_usd == lost_usd > 0
+
+
+def test_a_server_that_speaks_something_else_ends_the_run():
+    with servers.serving(lambda *_: Says(body=b"<html>hello</html>")) as model:
+        with pytest.raises(CouldNotRun, match="ANTHROPIC_BASE_URL"):
+            ask(model.url)
+        assert len(model.calls) == 3
+
+
+def test_waiting_for_a_turn_is_not_time_of_the_trial():
+    with servers.serving(lambda *_: Says("fine", seconds=0.4)) as model:
+        evidence = ask(model.url, times=6, concurrency=1, deadline_s=2)
+
+    assert [one.text for one in evidence] == ["fine"] * 6
+
+
+def test_a_retry_after_longer_than_the_deadline_is_not_waited_for():
+    limited = Says(status=429, headers=(("retry-after", "4000"),))
+    begun = time.monotonic()
+    with (
+        servers.serving(lambda *_: limited) as model,
+        pytest.raises(BackendError, match="the server asks for 4000 s"),
+    ):
+        ask(model.url, deadline_s=5)
+    assert time.monotonic() - begun < 5
+
+
+def test_a_server_that_repeats_the_key_does_not_bring_it_into_a_message():
+    echo = Says(f"the key {KEY} is not known", status=401, error="authentication_error")
+    with servers.serving(lambda *_: echo) as model, pytest.raises(CredentialError) as refused:
+        ask(model.url)
+    assert KEY not in str(refused.value)
+    assert "<key>" in str(refused.value)

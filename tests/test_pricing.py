@@ -92,3 +92,8 @@ def test_the_worst_case_is_above_any_real_bill(system: str, prompt: str, longest
         )
 
         assert worst_case_usd(request, price) >= cost_usd(billed, price)
+
+
+def test_an_override_is_for_models_without_a_price_alone():
+    assert price_of("claude-sonnet-5-5", "90,90") == PRICES["claude-sonnet-5-5"]
+    assert cost_usd(Usage(input_tokens=1_000_000), price_of("gpt-9", "90,91")) == 90

@@ -144,6 +144,87 @@ def test_a_second_interrupt_does_not_wait(project, serve):
     assert "run the same command again" in err
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_calls_cut_by_an_interrupt_count_towards_the_ceiling(project, serve, number):
+    hold = threading.Event()
+    model = serve(lambda *_: Says("hello()", output_tokens=1000, seconds=hold.wait(30) * 0.0))
+    command = ("--full", "--max-tokens", "1000", "--concurrency", "2", "--max-cost-usd", "0.05")
+    for cut in range(1, 4):
+        process = project.start(*command)
+        wait_for(lambda cut=cut: len(model.calls) >= min(2 * cut, 4))
+        if process.poll() is None:
+            process.send_signal(number)
+            process.send_signal(number)
+        process.communicate(timeout=30)
+    hold.set()
+
+    done = project.lift(*command)
+
+    assert done.returncode == 4, done.stderr
+    assert len(model.calls) * 0.01002 <= 0.05
+    shown = json.loads(project.lift("compare", "--json").stdout or "{}")
+    assert not shown or shown["experiment"]["lost_usd"] > 0.03
+
+
+def test_one_item_that_is_never_answered_with_a_message_harms_no_other(project, serve):
+    def script(body, attempt):
+        bad = "person 4" in body["messages"][0]["content"]
+        return Says(fields={"usage": None}) if bad else greets(body, attempt)
+
+    serve(script)
+
+    done = project.lift("--full")
+
+    assert done.returncode == 3, done.stderr
+    assert "Traceback" not in done.stderr
+    rows = json.loads(project.lift("show", "--json").stdout)["trials"]
+    assert Counter(row["status"] for row in rows) == {"ok": 18, "errored": 2}
+    assert {row["item"] for row in rows if row["status"] == "errored"} == {"greet-4"}
+
+
+def test_a_reader_of_standard_error_may_go_away(project, serve):
+    model = serve(lambda *_: Says("hello()", seconds=0.02))
+    process = project.start("--full", "--concurrency", "1")
+    process.stderr.close()
+    with process.stdout:
+        process.stdout.read()
+
+    assert process.wait(timeout=60) == 0
+    assert len(model.calls) == 20
+
+
+def test_an_evaluator_that_raises_is_an_error_of_that_score_alone(project, serve):
+    serve(greets)
+    broken = """
+from lift import Dataset, Item, Rubric
+from lift.evaluators.rubric import Rubric as Base
+
+class Bad(Base):
+    def score(self, evidence):
+        raise RuntimeError("odd")
+
+DATASET = Dataset(name="greetings", skill="greet", items=[
+    Item(id="a", category="c", prompt="Greet.", rubric=Bad(must_use=["hello("]), quick=True),
+    Item(id="b", category="c", prompt="Greet b.", rubric=Rubric(must_use=["hello("]), quick=True),
+])
+"""
+    project.dataset(broken)
+
+    done = project.lift("--quick")
+
+    assert "Traceback" not in done.stderr
+    rows = json.loads(project.lift("show", "--json").stdout)["trials"]
+    assert [row["status"] for row in rows] == ["ok"] * 8
+
+
+def test_a_model_named_twice_is_asked_once(project, serve):
+    model = serve(greets)
+    twice = ("--model", "claude-sonnet-5-5") * 2
+
+    assert project.lift("--quick", *twice).returncode == 0
+    assert len(model.calls) == 12
+
+
 def test_the_ceiling_holds_and_a_higher_one_goes_on(project, serve):
     model = serve(lambda *_: Says("hello()", output_tokens=1000))
     command = ("--full", "--max-tokens", "1000", "--json")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import anthropic
 import httpx2
 from anthropic.types import Message
+from pydantic import ValidationError
 
 from lift.backends import Meter
 from lift.backends.patience import Patience
@@ -33,7 +35,7 @@ SLOWEST_TOKENS_PER_S = 30.0
 """A call that takes longer than its answer would at this speed hangs."""
 
 SHORTEST_CALL_S = 1.0
-"""So long a call may take, however near the trial's deadline."""
+"""A call is not begun with less time than this before the trial's deadline."""
 
 TRIES_WITHOUT_CONTACT = 5
 """So often a server that never answered anything may refuse a connection."""
@@ -48,8 +50,18 @@ FAILURES = {
 }
 
 
-FAULTS = (anthropic.AnthropicError, httpx2.HTTPError, TimeoutError, ValueError)
+class Malformed(ValueError):
+    """The server answered with something that is no message."""
+
+
+MALFORMED = (ValueError, TypeError, AttributeError, LookupError, AssertionError, RecursionError)
+"""What a body that is no message makes the SDK raise: it does not validate what it reads."""
+
+FAULTS = (anthropic.AnthropicError, httpx2.HTTPError, TimeoutError, *MALFORMED)
 """What a call without an answer raises; the SDK does not wrap what breaks a stream."""
+
+MOST_MALFORMED = 3
+"""So many answers that are no messages are enough."""
 
 
 class Refused(NamedTuple):
@@ -64,6 +76,26 @@ class Refused(NamedTuple):
     """How long the server asks everyone to wait; None where it does not."""
     sent: float = 0.0
     """Monotonic time of the call."""
+    malformed: bool = False
+    """Whether there was an answer that is no message."""
+
+
+@dataclass
+class _Tries:
+    """What became of a request so far."""
+
+    started_ms: int
+    deadline_s: float
+    used_s: float = 0.0
+    """By its own calls and pauses."""
+    failures: int = 0
+    malformed: int = 0
+    lost_usd: float = 0.0
+
+    @property
+    def left_s(self) -> float:
+        """Seconds until it is given up."""
+        return self.deadline_s - self.used_s
 
 
 class Messages:
@@ -94,6 +126,9 @@ class Messages:
         self.patience = Patience(concurrency)
         self.base_url = credential.base_url
         self._contact = False
+        self._answered = False
+        known = credential.api_key or credential.auth_token
+        self._secret = known.get_secret_value() if known else ""
         self._client = _client(credential, concurrency)
 
     async def answer(
@@ -104,30 +139,26 @@ class Messages:
         meter: Meter,
         began: Callable[[], None] | None = None,
     ) -> Evidence:
-        """The model's answer, asked again until the deadline where there is none."""
+        """The model's answer, asked again until the deadline where there is none.
+
+        The deadline is of the trial's own calls and pauses; waiting for a turn, or for money,
+        does not count.
+        """
         worst_usd = worst_case_usd(request, self.prices[request.model])
-        started_ms, give_up_at = self.clock(), time.monotonic() + self.deadline_s
-        failures, lost_usd = 0, 0.0
+        tries = _Tries(self.clock(), self.deadline_s)
         while True:
             try:
                 await meter.promise(worst_usd)
             except CeilingReached as reached:
-                reached.lost_usd = lost_usd
+                reached.lost_usd = tries.lost_usd
                 raise
-            outcome = await self._try(request, began, meter, worst_usd, give_up_at)
-            if isinstance(outcome, Message):
-                usage = _usage(outcome)
-                return _evidence(
-                    outcome,
-                    usage,
-                    cost_usd=cost_usd(usage, self.prices[request.model]),
-                    lost_usd=lost_usd,
-                    started_ms=started_ms,
-                    ended_ms=self.clock(),
-                )
-            failures += 1
-            lost_usd += worst_usd if outcome.billed else 0.0
-            await self._wait(outcome, failures, give_up_at, lost_usd=lost_usd)
+            outcome = await self._try(request, began, meter, worst_usd, tries)
+            if isinstance(outcome, Evidence):
+                return outcome
+            tries.failures += 1
+            tries.malformed += outcome.malformed
+            tries.lost_usd += worst_usd if outcome.billed else 0.0
+            await self._wait(outcome, tries)
 
     async def _try(
         self,
@@ -135,17 +166,18 @@ class Messages:
         began: Callable[[], None] | None,
         meter: Meter,
         worst_usd: float,
-        give_up_at: float,
-    ) -> Message | Refused:
+        tries: _Tries,
+    ) -> Evidence | Refused:
         """One call; the meter knows what became of it, whatever that is."""
         sent = time.monotonic()
         try:
             async with self.patience.turn():
                 sent = time.monotonic()
                 longest = CALL_OVERHEAD_S + request.max_tokens / SLOWEST_TOKENS_PER_S
-                seconds = max(SHORTEST_CALL_S, min(longest, give_up_at - sent))
-                message = await self._call(request, began, seconds)
+                message = await self._call(request, began, min(longest, tries.left_s))
+                usage, reply = _read(message)
         except FAULTS as failed:
+            tries.used_s += time.monotonic() - sent
             refused = self._understood(failed, request)._replace(sent=sent)
             if refused.billed:
                 await meter.lose(worst_usd)
@@ -155,10 +187,21 @@ class Messages:
         except BaseException:
             await meter.lose(worst_usd)
             raise
-        await meter.bill(worst_usd, cost_usd(_usage(message), self.prices[request.model]))
+        cost = cost_usd(usage, self.prices[request.model])
+        await meter.bill(worst_usd, cost)
         self.patience.answered()
-        self._contact = True
-        return message
+        self._contact = self._answered = True
+        why = FAILURES.get(reply.stop_reason or "", "")
+        return Evidence(
+            status=Status.FAILED if why else Status.OK,
+            why=why,
+            reply=reply,
+            usage=usage,
+            cost_usd=cost,
+            lost_usd=tries.lost_usd,
+            started_ms=tries.started_ms,
+            ended_ms=self.clock(),
+        )
 
     async def close(self) -> None:
         """Close the connections."""
@@ -173,9 +216,8 @@ class Messages:
                 message = await self._client.messages.create(**parameters, timeout=seconds)
             else:
                 message = await self._streamed(parameters, began, seconds)
-        # the SDK does not validate: another server may leave any of this out
-        if not isinstance(message, Message) or None in (message.content, message.usage):
-            raise ValueError("the server's answer is no message")
+        if not isinstance(message, Message):
+            raise Malformed("the server's answer is no message")
         return message
 
     async def _streamed(
@@ -187,53 +229,71 @@ class Messages:
                 began()
                 whole = whole or event.type == "message_stop"
             if not whole:  # the SDK would hand out what there is
-                raise ValueError("the stream broke off")
+                raise Malformed("the stream broke off")
             return await events.get_final_message()
 
-    async def _wait(
-        self, refused: Refused, failures: int, give_up_at: float, *, lost_usd: float
-    ) -> None:
+    async def _wait(self, refused: Refused, tries: _Tries) -> None:
         """Wait before the next try, or raise where there is none."""
         if not refused.again:
             if isinstance(refused.problem, BackendError):
-                refused.problem.lost_usd = lost_usd
+                refused.problem.lost_usd = tries.lost_usd
             raise refused.problem
-        if refused.pause_s is not None:
-            self.patience.limited(refused.pause_s, began=refused.sent)
-            pause = refused.pause_s
-        else:
-            pause = self.patience.backoff(failures)
-        if time.monotonic() + pause > give_up_at:
+        self._check_contact(refused, tries)
+        asked = refused.pause_s
+        pause = self.patience.backoff(tries.failures) if asked is None else asked
+        if pause >= tries.left_s - SHORTEST_CALL_S:
+            said = f"; the server asks for {asked:.0f} s of patience" if asked else ""
             raise BackendError(
-                f"no answer within {self.deadline_s:.0f} s: {refused.problem.what}",
-                lost_usd=lost_usd,
+                f"no answer within {self.deadline_s:.0f} s: {refused.problem.what}{said}",
+                lost_usd=tries.lost_usd,
             ) from refused.problem
-        self._check_contact(refused, failures)
-        await asyncio.sleep(pause if refused.pause_s is None else 0)
+        tries.used_s += pause
+        if asked is None:
+            await asyncio.sleep(pause)
+        else:
+            self.patience.limited(asked, began=refused.sent)
 
-    def _check_contact(self, refused: Refused, failures: int) -> None:
-        never_reached = not refused.billed and isinstance(refused.problem, BackendError)
-        unreachable = never_reached and isinstance(
-            refused.problem.__cause__, anthropic.APIConnectionError
-        )
-        if unreachable and not self._contact and failures >= TRIES_WITHOUT_CONTACT:
+    def _check_contact(self, refused: Refused, tries: _Tries) -> None:
+        """Raise where trying again is of no use.
+
+        Raises:
+            CouldNotRun: the server was never there, or never answered with a message.
+            BackendError: this request's answers are never messages.
+        """
+        cause = refused.problem.__cause__
+        unreachable = not refused.billed and isinstance(cause, anthropic.APIConnectionError)
+        if unreachable and not self._contact and tries.failures >= TRIES_WITHOUT_CONTACT:
             raise CouldNotRun(
                 "the model server cannot be reached",
                 where=self.base_url,
                 fix="check ANTHROPIC_BASE_URL and the network",
             ) from refused.problem
+        if tries.malformed < MOST_MALFORMED:
+            return
+        if self._answered:
+            raise BackendError(refused.problem.what, lost_usd=tries.lost_usd) from refused.problem
+        raise CouldNotRun(
+            refused.problem.what,
+            where=self.base_url,
+            fix="check that ANTHROPIC_BASE_URL is a server that speaks the Anthropic API",
+        ) from refused.problem
 
     def _understood(self, failed: Exception, request: Request) -> Refused:
         if isinstance(failed, anthropic.APIStatusError):
             self._contact = True
-            return _of_status(failed, request, self.base_url)
+            said = self._without_key(_said(failed))
+            return _of_status(failed, said, request, self.base_url)
         sent = not (
             isinstance(failed, anthropic.APIConnectionError)
             and isinstance(failed.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
         )
-        problem = BackendError(_said(failed))
+        problem = BackendError(self._without_key(_said(failed)))
         problem.__cause__ = failed
-        return Refused(problem, again=True, billed=sent)
+        malformed = isinstance(failed, MALFORMED) and not isinstance(failed, TimeoutError)
+        return Refused(problem, again=True, billed=sent, malformed=malformed)
+
+    def _without_key(self, text: str) -> str:
+        return text.replace(self._secret, "<key>") if self._secret else text
 
 
 def parameters_of(request: Request) -> dict[str, Any]:
@@ -279,8 +339,8 @@ def _client(credential: Credential, concurrency: int) -> anthropic.AsyncAnthropi
     )
 
 
-def _of_status(failed: anthropic.APIStatusError, request: Request, url: str) -> Refused:
-    status, said = failed.status_code, _said(failed)
+def _of_status(failed: anthropic.APIStatusError, said: str, request: Request, url: str) -> Refused:
+    status = failed.status_code
     if status in (401, 403):
         problem: LiftError = CredentialError(
             f"the server refuses the key: {said}",
@@ -324,32 +384,32 @@ def _said(failed: Exception) -> str:
     return f"{str(failed).rstrip('.')} ({detail})" if detail else str(failed)
 
 
-def _usage(message: Message) -> Usage:
+def _read(message: Message) -> tuple[Usage, Reply]:
+    """Usage and reply of a message.
+
+    Raises:
+        Malformed: something that decides the bill or the reply is missing, or is not what it is.
+    """
+    texts = [block.text for block in message.content if block.type == "text"]
     used = message.usage
     written = used.cache_creation_input_tokens or 0
     hour = (used.cache_creation.ephemeral_1h_input_tokens or 0) if used.cache_creation else 0
-    return Usage(
-        input_tokens=used.input_tokens or 0,
-        cache_write_5m_tokens=written - hour,
-        cache_write_1h_tokens=hour,
-        cache_read_tokens=used.cache_read_input_tokens or 0,
-        output_tokens=used.output_tokens or 0,
-    )
-
-
-def _evidence(message: Message, usage: Usage, **fields: Any) -> Evidence:
-    texts = [block.text for block in message.content if block.type == "text"]
-    reason = cast("str | None", message.stop_reason)
-    why = FAILURES.get(reason or "", "")
-    return Evidence(
-        status=Status.FAILED if why else Status.OK,
-        why=why,
-        reply=Reply(
+    try:
+        usage = Usage(
+            input_tokens=used.input_tokens,
+            cache_write_5m_tokens=written - hour,
+            cache_write_1h_tokens=hour,
+            cache_read_tokens=used.cache_read_input_tokens or 0,
+            output_tokens=used.output_tokens,
+        )
+        reply = Reply(
             text="\n\n".join(texts),
-            stop_reason=reason,
-            model=message.model,
-            message_id=message.id,
-        ),
-        usage=usage,
-        **fields,
-    )
+            stop_reason=cast("str | None", message.stop_reason),
+            model=message.model or "",
+            message_id=message.id or "",
+        )
+    except ValidationError as bad:
+        first = bad.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise Malformed(f"the server's answer is no message: {field}: {first['msg']}") from bad
+    return usage, reply

@@ -10,6 +10,7 @@ from importlib import import_module
 import click
 
 from lift import __version__
+from lift.cli.notes import note
 from lift.errors import LiftError
 
 COMMANDS = {
@@ -90,13 +91,13 @@ def _exit_code(args: Sequence[str] | None) -> int:
     except LiftError as failed:
         from lift.redact import redacted
 
-        click.echo(f"Error: {redacted(str(failed))}", err=True)
+        note(f"Error: {redacted(str(failed))}")
         return failed.exit_code
     except click.ClickException as failed:
         failed.show()
         return failed.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Aborted.", err=True)
+        note("Aborted.")
         return INTERRUPTED
     except (BrokenPipeError, SystemExit):
         # what reads our output is gone (click turns that into SystemExit, and nothing else into

@@ -6,11 +6,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-import click
-
+from lift.cli.notes import note
 from lift.schema import Evidence, Status, Trial, Vote
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Talking:
 
     def waiting(self) -> None:
         """Say so."""
-        click.echo("another lift runs this experiment: waiting for it to end", err=True)
+        note("another lift runs this experiment: waiting for it to end")
 
 
 class Lines(Talking):
@@ -91,10 +90,10 @@ class Lines(Talking):
         """Print a line if the last one is a while ago, or if this was the last call."""
         self.tally.count(kind, evidence)
         if self.tally.finished:
-            click.echo(self.tally.line(), err=True)
+            note(self.tally.line())
         elif time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
-            click.echo(f"{self.tally.line()}{self.tally.remaining()}", err=True)
+            note(f"{self.tally.line()}{self.tally.remaining()}")
 
 
 class Bar(Talking):
@@ -115,7 +114,8 @@ class Bar(Talking):
 
     def _count(self, kind: str, evidence: Evidence) -> None:
         self.tally.count(kind, evidence)
-        self.progress.update(self.task, advance=1, description=self.tally.line())
+        with suppress(OSError, ValueError):
+            self.progress.update(self.task, advance=1, description=self.tally.line())
 
 
 class Silent(Talking):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lift.cli.notes import note
 from lift.cli.options import screen
 
 if TYPE_CHECKING:
@@ -41,12 +42,12 @@ def _send(config: Config, found: Review) -> None:
     from lift.settings import langfuse_keys
 
     if langfuse_keys(config) is None:
-        click.echo("nothing was sent to Langfuse: no keys are set", err=True)
+        note("nothing was sent to Langfuse: no keys are set")
         return
     from lift.outbox import deliver_review
 
     if line := deliver_review(config, found):
-        click.echo(line, err=True)
+        note(line)
 
 
 def _check(found: Review, least_f1: float | None) -> None:

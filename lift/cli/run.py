@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lift.cli.notes import note
 from lift.cli.options import JSON, settings
 
 if TYPE_CHECKING:
@@ -93,8 +94,8 @@ def _wanted(*, quick: bool, **wanted: Any) -> Any:
 
 def _announce(prepared: Prepared) -> None:
     for notice in prepared.notices:
-        click.echo(notice, err=True)
-    click.echo(_plan_line(prepared), err=True)
+        note(notice)
+    note(_plan_line(prepared))
 
 
 def _plan_line(prepared: Prepared) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
-
+from lift.cli.notes import note
 from lift.errors import Interrupted, LiftError
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def sent_at_the_end(config: Config, experiment: str) -> Iterator[None]:
         yield
     except Interrupted:
         if wanted:
-            click.echo("nothing more was sent to Langfuse: lift push sends it", err=True)
+            note("nothing more was sent to Langfuse: lift push sends it")
         raise
     except LiftError:
         _send(config, experiment)
@@ -43,7 +42,7 @@ def _send(config: Config, experiment: str) -> None:
     from lift.settings import langfuse_keys
 
     if langfuse_keys(config) is None:
-        click.echo("nothing was sent to Langfuse: no keys are set", err=True)
+        note("nothing was sent to Langfuse: no keys are set")
         return
     if not config.path("journal").exists():
         return
@@ -52,4 +51,4 @@ def _send(config: Config, experiment: str) -> None:
 
     with Journal(config.path("journal"), create=False) as journal:
         for line in deliver(config, journal, experiment).lines:
-            click.echo(line, err=True)
+            note(line)

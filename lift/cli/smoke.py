@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lift.cli.notes import note
 from lift.cli.options import JSON, screen, settings
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def command(config: Config, item: str | None, as_json: bool) -> None:
 
     prepared = prepare(config, smoke(config, item))
     for notice in prepared.notices:
-        click.echo(notice, err=True)
+        note(notice)
     with sent_at_the_end(config, prepared.plan.experiment):
         perform(config, prepared, Silent())
     with Journal(config.path("journal"), create=False) as journal:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lift.cli.notes import note
 from lift.cli.options import JSON, settings
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def command(
         counts = {kind: len(ids) for kind, ids in one._asdict().items() if ids}
         click.echo(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()))
         for item in one.edited:
-            click.echo(f"  {item} was edited in the UI; --force writes over it", err=True)
+            note(f"  {item} was edited in the UI; --force writes over it")
     writes = sum(one.writes for one in done.values())
     if check and writes:
         raise ThresholdMissed(f"{writes} items differ", where="lift sync", fix="run lift sync")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -17,8 +18,10 @@ from typing import Self
 from lift.errors import JournalError
 from lift.journal.migrations import MIGRATIONS, statements
 
-BALLAST_BYTES = 1 << 20
-"""Set aside beside the journal, given back when the disk is full: room for answers in flight."""
+BALLAST_BYTES = 1 << 16
+"""Set aside beside the journal for each call in flight, given back when the disk is full."""
+
+LOCKED_TRIES = 50
 
 SECONDS_BETWEEN_LOOKS = 0.1
 
@@ -44,6 +47,8 @@ class Database:
             _make_private(path)
             self._db = sqlite3.connect(path, timeout=30, isolation_level=None)
             self._db.row_factory = sqlite3.Row
+            found = path.stat()
+            self._file = (found.st_dev, found.st_ino)
             self._migrate()
 
     def __enter__(self) -> Self:
@@ -88,11 +93,13 @@ class Database:
 
     def _migrate(self) -> None:
         self._db.execute("PRAGMA foreign_keys = ON")
-        self._db.execute("PRAGMA journal_mode = WAL")
+        version = self._version()
+        if not version:
+            self._check_new()
+        self._use_wal()
         # in WAL mode NORMAL keeps every transaction through a crash of the process
         self._db.execute("PRAGMA synchronous = NORMAL")
-        version = self._version()
-        if version > len(MIGRATIONS):
+        if not 0 <= version <= len(MIGRATIONS):
             raise JournalError(
                 f"the journal has version {version}, this lift knows up to {len(MIGRATIONS)}",
                 where=str(self.path),
@@ -106,11 +113,47 @@ class Database:
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {number + 1}")
 
+    def _check_new(self) -> None:
+        """Leave another program's file alone."""
+        tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if tables and not self._version():  # another process may have made it meanwhile
+            raise JournalError(
+                "the file is another program's database, not a journal",
+                where=str(self.path),
+                fix="set another journal",
+            )
+
+    def _use_wal(self) -> None:
+        """Switch to WAL; SQLite does not wait for a lock here, so this does."""
+        for tries in range(LOCKED_TRIES):
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as busy:
+                if "locked" not in str(busy) or tries == LOCKED_TRIES - 1:
+                    raise
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+            else:
+                return
+
+    def _check_file(self) -> None:
+        """Raise where the file was taken away: what is written would be gone with it."""
+        try:
+            there = self.path.stat()
+        except FileNotFoundError:
+            there = None
+        if there is None or (there.st_dev, there.st_ino) != self._file:
+            raise JournalError(
+                "the journal was removed while it was in use",
+                where=str(self.path),
+                fix="put it back, or run again with a new one",
+            )
+
     def _version(self) -> int:
         return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
+        self._check_file()
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -139,12 +182,32 @@ class Database:
                 fix=_remedy(str(bad)),
             ) from bad
 
-    def _set_aside(self) -> None:
-        if self._ballast.exists():
-            return
-        with self._explained(), self._ballast.open("wb") as file:
-            self._ballast.chmod(0o600)
-            file.write(os.urandom(BALLAST_BYTES))  # random: no file system can make it sparse
+    def set_aside(self, in_flight: int) -> None:
+        """Have room for so many answers on a disk that gets full.
+
+        Raises:
+            JournalError: there is none.
+        """
+        size = max(1, in_flight) * BALLAST_BYTES
+        with self._explained():
+            if self._ballast.exists() and self._ballast.stat().st_size >= size:
+                return
+            self._ballast.unlink(missing_ok=True)
+            unready = self._ballast.with_suffix(f".{os.getpid()}")
+            try:
+                with os.fdopen(os.open(unready, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+                    file.write(os.urandom(size))  # random: no file system can make it sparse
+                unready.replace(self._ballast)
+            finally:
+                unready.unlink(missing_ok=True)
+
+
+def is_full(failed: JournalError) -> bool:
+    """Whether a write failed because there is no room left."""
+    cause = failed.__cause__
+    if isinstance(cause, sqlite3.Error):
+        return getattr(cause, "sqlite_errorname", "") in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}
+    return isinstance(cause, OSError) and cause.errno == errno.ENOSPC
 
 
 def _lock(file: int, waiting: Callable[[], None]) -> None:
@@ -165,10 +228,10 @@ def _make_private(path: Path) -> None:
     """Make the journal's folder and file for their owner alone; what they hold is raw text."""
     folder = path.parent
     if not folder.exists():
-        folder.mkdir(parents=True, mode=0o700)
+        folder.mkdir(parents=True, mode=0o700, exist_ok=True)
         (folder / ".gitignore").write_text("*\n", "utf-8")
     if not path.exists():
-        path.touch(mode=0o600)
+        path.touch(mode=0o600, exist_ok=True)
 
 
 def _remedy(problem: str) -> str:

@@ -120,6 +120,12 @@ MIGRATIONS = (
         PRIMARY KEY (destination, review)
     ) WITHOUT ROWID;
     """,
+    """
+    -- paid for, at worst, and in no attempt or vote: calls that an interrupt cut
+    ALTER TABLE experiments ADD COLUMN unrecorded_usd REAL NOT NULL DEFAULT 0;
+    -- what a run that goes on, or was killed, may have in flight at worst
+    ALTER TABLE experiments ADD COLUMN reserved_usd REAL NOT NULL DEFAULT 0;
+    """,
 )
 """Scripts that bring a journal from one version (its PRAGMA user_version) to the next."""
 

@@ -65,7 +65,11 @@ class Reader(Database):
             return {key: (attempt, Status(status)) for key, attempt, status in rows}
 
     def spent_usd(self, experiment: str) -> tuple[float, float]:
-        """What the experiment cost, and the worst case of calls that reported no usage."""
+        """What the experiment cost, and the worst case of calls that reported no usage.
+
+        The second counts calls that an interrupt cut, and what a run in progress, or one that was
+        killed, may have in flight.
+        """
         with self._explained():
             row = self._db.execute(
                 """
@@ -76,7 +80,11 @@ class Reader(Database):
                 """,
                 (experiment,),
             ).fetchone()
-            return float(row[0]), float(row[1])
+            unrecorded = self._db.execute(
+                "SELECT unrecorded_usd + reserved_usd FROM experiments WHERE name = ?",
+                (experiment,),
+            ).fetchone()
+            return float(row[0]), float(row[1]) + (unrecorded[0] if unrecorded else 0.0)
 
     def trials(self, experiment: str) -> list[dict[str, Any]]:
         """The rows of frames.TRIALS."""

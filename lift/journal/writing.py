@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lift.errors import ExperimentError, JournalError
+from lift.journal.database import is_full
 from lift.journal.reading import Reader
 from lift.journal.rows import evidence_of, packed, part_of
 from lift.plan import Plan
 from lift.schema import Evidence, Score, Trial, Vote, digest
+
+ROUNDING_USD = 1e-9
 
 
 class Journal(Reader):
@@ -25,10 +28,15 @@ class Journal(Reader):
         JournalError: it cannot be opened or written, is damaged, or of a newer version.
     """
 
-    def begin(self, plan: Plan, *, now_ms: int) -> None:
+    def begin(self, plan: Plan, *, now_ms: int, in_flight: int = 16) -> None:
         """Write down what an experiment plans, before anything is asked.
 
         Trials that the experiment has already are kept.
+
+        Args:
+            plan: what is asked.
+            now_ms: Unix time in milliseconds.
+            in_flight: calls at most; so much room is set aside for their answers.
 
         Raises:
             ExperimentError: the name already stands for other items, conditions or replies.
@@ -37,24 +45,60 @@ class Journal(Reader):
         with self._explained(), self._transaction():
             self._check_name(plan)
             self._insert_plan(plan, now_ms)
-        self._set_aside()
+        self.set_aside(in_flight)
 
-    def record(self, trial: Trial, evidence: Evidence, scores: Sequence[Score]) -> None:
-        """Write down how a trial ended and what its checks say, in one transaction.
+    def record(self, trial: Trial, evidence: Evidence, scores: Sequence[Score] = ()) -> None:
+        """Write down how a trial ended, in one transaction.
+
+        Raises:
+            JournalError: it cannot be written; or the disk is full, and this was the last that
+                found room.
+        """
+        self._at_all_costs(lambda: self._record(trial, evidence, scores))
+
+    def record_scores(self, trial: Trial, scores: Sequence[Score]) -> None:
+        """Write down what the checks say of a trial that is recorded, in one transaction.
 
         Raises:
             JournalError: it cannot be written; nothing of it is.
         """
-        try:
-            with self._explained():
-                self._record(trial, evidence, scores)
-        except JournalError:
-            if not self._ballast.exists():
-                raise
-            self._ballast.unlink()
-            with self._explained():
-                self._record(trial, evidence, scores)
-            raise
+        with self._explained(), self._transaction():
+            self._insert_scores(self._trial_id(trial), trial, scores)
+
+    def reserve(self, experiment: str, usd: float) -> None:
+        """Write down what calls in flight may cost at worst: if the run is killed, that counts."""
+        with self._explained(), self._transaction():
+            self._db.execute(
+                "UPDATE experiments SET reserved_usd = ? WHERE name = ?", (usd, experiment)
+            )
+
+    def take_over(self, experiment: str) -> None:
+        """Count what a run that was killed had in flight as paid; the lock must be held."""
+        with self._explained(), self._transaction():
+            self._db.execute(
+                "UPDATE experiments SET unrecorded_usd = unrecorded_usd + reserved_usd,"
+                " reserved_usd = 0 WHERE name = ?",
+                (experiment,),
+            )
+
+    def settle(self, experiment: str, committed_usd: float) -> None:
+        """A run ended: what it paid at worst, and nothing recorded says so, is kept as a sum.
+
+        Args:
+            experiment: its name.
+            committed_usd: what the experiment cost at worst, over all runs.
+        """
+        with self._explained(), self._transaction():
+            self._db.execute(
+                "UPDATE experiments SET unrecorded_usd = 0, reserved_usd = 0 WHERE name = ?",
+                (experiment,),
+            )
+            recorded = sum(self.spent_usd(experiment))
+            missing = committed_usd - recorded
+            self._db.execute(
+                "UPDATE experiments SET unrecorded_usd = ? WHERE name = ?",
+                (missing if missing > ROUNDING_USD else 0.0, experiment),
+            )
 
     def record_vote(self, trial: Trial, vote: Vote) -> None:
         """Write down one vote of a judge, in a transaction of its own.
@@ -64,7 +108,10 @@ class Journal(Reader):
         Raises:
             JournalError: it cannot be written; nothing of it is.
         """
-        with self._explained(), self._transaction():
+        self._at_all_costs(lambda: self._record_vote(trial, vote))
+
+    def _record_vote(self, trial: Trial, vote: Vote) -> None:
+        with self._transaction():
             row = self._trial_id(trial)
             evidence = vote.evidence
             self._db.execute(
@@ -184,8 +231,9 @@ class Journal(Reader):
         )
         self._db.execute(
             """
-            INSERT INTO experiments VALUES (:name, :now, :skill, :hash, :backend, :canned,
-                :repeats, :plan, :now)
+            INSERT INTO experiments (name, created_ms, skill, skill_hash, backend, canned,
+                repeats, plan_hash, ran_ms)
+            VALUES (:name, :now, :skill, :hash, :backend, :canned, :repeats, :plan, :now)
             ON CONFLICT (name) DO UPDATE SET ran_ms = :now, plan_hash = :plan
             """,
             {
@@ -252,14 +300,29 @@ class Journal(Reader):
                     packed(evidence.model_dump_json()),
                 ),
             )
-            self._db.executemany(
-                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (row, trial.attempt, s.evaluator, s.value, s.passed, s.weight, s.why,
-                     s.error)
-                    for s in scores
-                ],
-            )  # fmt: skip
+            self._insert_scores(row, trial, scores)
+
+    def _insert_scores(self, row: int, trial: Trial, scores: Sequence[Score]) -> None:
+        self._db.executemany(
+            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (row, trial.attempt, s.evaluator, s.value, s.passed, s.weight, s.why, s.error)
+                for s in scores
+            ],
+        )
+
+    def _at_all_costs(self, write: Callable[[], None]) -> None:
+        """Write, on a full disk into the room that was set aside; raises all the same then."""
+        try:
+            with self._explained():
+                write()
+        except JournalError as failed:
+            if not (is_full(failed) and self._ballast.exists()):
+                raise
+            self._ballast.unlink()
+            with self._explained():
+                write()
+            raise
 
     def _trial_id(self, trial: Trial) -> int:
         first = trial.model_copy(update={"attempt": 1})

@@ -1,0 +1,19 @@
+"""What a person is told beside the result, on standard error."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+import click
+
+STDERR = 2
+
+
+def note(text: str) -> None:
+    """Say it; that nobody listens there any more is no reason to stop."""
+    try:
+        click.echo(text, err=True)
+    except (OSError, ValueError):
+        with suppress(OSError):  # what is still in the buffer must not fail at exit either
+            os.dup2(os.open(os.devnull, os.O_WRONLY), STDERR)
