@@ -164,6 +164,10 @@ class Asking:
         """Names the prompt and the vote."""
         return Label(self.dataset, self.prompt.id, ROUTER, self.number)
 
+    def keeps(self, evidence: Evidence) -> bool:
+        """A decision; what cannot be read is asked again."""
+        return evidence.status is Status.OK and read(evidence.text)[0] is not None
+
     def finish(self, evidence: Evidence) -> Sequence[Job]:
         """Hand over the choice; nothing follows from it."""
         load, reason = None, evidence.why

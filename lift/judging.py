@@ -53,7 +53,7 @@ class Voting:
     @property
     def label(self) -> Label:
         """Names the trial, and that it is judged."""
-        return self.trial.label._replace(part=JUDGE)
+        return self.trial.label._replace(part=JUDGE, vote=self.number)
 
     def finish(self, evidence: Evidence) -> Sequence[Job]:
         """Record the vote; one that was not cast is asked for again by the next run."""
@@ -62,6 +62,10 @@ class Voting:
             self.journal.record_vote(self.trial, vote)
             self.voted(self.trial, vote)
         return ()
+
+    def keeps(self, evidence: Evidence) -> bool:
+        """A vote that was cast; what cannot be read is asked again."""
+        return self._vote(evidence).value is not None
 
     def _vote(self, evidence: Evidence) -> Vote:
         value, why = None, evidence.why

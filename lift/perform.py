@@ -16,7 +16,7 @@ from lift.errors import CouldNotRun, Interrupted, JournalError, LiftError, Setti
 from lift.journal import Experiment, Journal
 from lift.judging import missing, votes_on
 from lift.plan import Plan, left
-from lift.prepare import Prepared, bench, clock, prices
+from lift.prepare import Prepared, bench, clock, kept_replies, prices
 from lift.pricing import Price
 from lift.resolve import backend_name
 from lift.runner import Asking, Run, Watcher, score_stored
@@ -43,7 +43,7 @@ def perform(config: Config, prepared: Prepared, watcher: Watcher) -> None:
             if jobs:
                 names = [dataset.name for dataset in plan.datasets]
                 calls = Calls(plan.experiment, plan.backend, names, prepared.prices)
-                asyncio.run(_perform(config, calls, jobs, journal))
+                asyncio.run(_perform(config, calls, jobs, journal, fresh=prepared.fresh))
         _check_answered(plan, journal)
 
 
@@ -143,23 +143,29 @@ def backend_of(config: Config, calls: Calls) -> Backend:
     )
 
 
-async def _perform(config: Config, calls: Calls, jobs: Sequence[Job], journal: Journal) -> None:
+async def _perform(
+    config: Config, calls: Calls, jobs: Sequence[Job], journal: Journal, *, fresh: bool = False
+) -> None:
     journal.take_over(calls.experiment)
     spent, lost = journal.spent_usd(calls.experiment)
-    backend = backend_of(config, calls)
     budget = Budget(
         config.settings.max_cost_usd,
         spent_usd=spent,
         lost_usd=lost,
         reserve=lambda usd: journal.reserve(calls.experiment, usd),
     )
-    run = Run(backend=backend, budget=budget, clock=clock)
+    run = Run(
+        opened=lambda: backend_of(config, calls),
+        budget=budget,
+        clock=clock,
+        replies=kept_replies(config, journal, calls.backend, fresh=fresh),
+    )
     try:
         await interruptible(run, jobs, workers=config.settings.concurrency)
     finally:
         with suppress(JournalError):  # what stopped the run is the error to tell of
             journal.settle(calls.experiment, budget.committed_usd)
-        await backend.close()
+        await run.close()
 
 
 async def interruptible(run: Run, jobs: Sequence[Job], *, workers: int) -> None:

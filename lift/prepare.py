@@ -17,8 +17,9 @@ from lift.journal import Journal
 from lift.judging import Bench
 from lift.plan import Estimate, Plan
 from lift.pricing import Price, cost_usd, estimated_tokens, price_of
+from lift.replies import Replies
 from lift.schema import SETTLED, Status, Trial, Usage
-from lift.settings import Config, Settings
+from lift.settings import Config, Settings, credential
 
 QUICK_REPEATS = 2
 FULL_REPEATS = 1
@@ -40,6 +41,9 @@ class Wanted:
     repeats: int | None = None
     experiment: str | None = None
     again: bool = False
+    """A fresh experiment of the same plan, with fresh answers."""
+    fresh: bool = False
+    """Use no answer that was given before."""
     judge: bool | None = None
     """True judges every dataset, False none, None those that ask for it."""
 
@@ -63,11 +67,33 @@ class Prepared:
     """What a person should know before it starts."""
     prices: Mapping[str, Price]
     """Model → price, the judge's included."""
+    fresh: bool
+    """Whether answers given before are left unused."""
+    reused: int
+    """Trials left whose answer was given before, so that they cost nothing."""
 
 
 def clock() -> int:
     """Unix time in milliseconds."""
     return time.time_ns() // 1_000_000
+
+
+def kept_replies(
+    config: Config, journal: Journal, backend: str, *, fresh: bool = False
+) -> Replies | None:
+    """The answers that calls need not be made for; None where replies are canned anyway.
+
+    Args:
+        config: says how old they may be, and which server gave them.
+        journal: keeps them.
+        backend: its name.
+        fresh: use none, whatever the settings say.
+    """
+    known = credential(config)
+    if backend == "demo" or known is None:
+        return None
+    days = 0.0 if fresh else config.settings.cache_max_age
+    return Replies(journal, known.base_url, clock=clock, max_age_days=days)
 
 
 def bench(settings: Settings) -> Bench:
@@ -107,6 +133,7 @@ def smoke(config: Config, item: str | None) -> Wanted:
         datasets=(dataset.name,),
         repeats=1,
         experiment=f"{skill.name}-smoke-{_stamp()}",
+        fresh=True,
         judge=False,
     )
 
@@ -167,10 +194,12 @@ def _prepared(
     judged = frozenset(d.name for d in plan.datasets if _judged(d, wanted.judge))
     so_far = _so_far(config, plan.experiment)
     left = planning.left(plan.trials, so_far.ended)
+    fresh = wanted.fresh or wanted.again
+    paid = left if fresh else _unanswered(config, plan, left, known)
     done = [t for t in plan.trials if so_far.ended.get(t.key, (0, None))[1] in SETTLED]
     needed = sum(_votes(plan, trial, judged, settings) for trial in (*left, *done))
     missing = max(0, needed - so_far.votes)
-    calls = planning.estimate(plan, left, known)
+    calls = planning.estimate(plan, paid, known)
     return Prepared(
         plan=plan,
         left=tuple(left),
@@ -180,7 +209,31 @@ def _prepared(
         spent_usd=so_far.spent_usd,
         notices=notices,
         prices=known,
+        fresh=fresh,
+        reused=len(left) - len(paid),
     )
+
+
+def _unanswered(
+    config: Config, plan: Plan, left: Sequence[Trial], known: Mapping[str, Price]
+) -> list[Trial]:
+    """The trials whose answer was not given to an equal request before."""
+    path = config.path("journal")
+    if not path.exists():
+        return list(left)
+    with Journal(path) as journal:
+        replies = kept_replies(config, journal, plan.backend)
+        if replies is None:
+            return list(left)
+        keys = {
+            trial.key: replies.key(
+                plan.request(trial, cacheable_tokens=known[trial.model].cacheable_tokens),
+                trial.label,
+            )
+            for trial in left
+        }
+        given = replies.among(list(keys.values()))
+    return [trial for trial in left if keys[trial.key] not in given]
 
 
 @dataclass(frozen=True)

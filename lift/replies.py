@@ -2,78 +2,69 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from lift.backends import Backend, Meter
 from lift.journal import Journal
-from lift.schema import Evidence, Label, Request, Status, digest
-
-MAX_AGE_DAYS = 7
-"""An older answer is not used: behind the same name there may be another model by now."""
+from lift.schema import Evidence, Label, Request, digest
+from lift.worklist import Job
 
 DAY_MS = 24 * 3600 * 1000
 
 
-class Remembered:
-    """A backend whose answers are kept, and given again to equal requests.
+class Replies:
+    """The answers of one server, by request, repeat and vote.
 
     Args:
-        backend: asked where nothing is kept.
         journal: keeps them.
+        server: its address; another server may have another model behind the same name.
         clock: the time, in milliseconds.
-        max_age_days: an older answer is not used; 0 uses none.
+        max_age_days: an older answer is not used: behind the same name there may be another model
+            by now. 0 uses none, and keeps new ones all the same.
     """
 
     def __init__(
-        self,
-        backend: Backend,
-        journal: Journal,
-        *,
-        clock: Callable[[], int],
-        max_age_days: float = MAX_AGE_DAYS,
+        self, journal: Journal, server: str, *, clock: Callable[[], int], max_age_days: float
     ) -> None:
-        self.backend = backend
         self.journal = journal
+        self.server = server
         self.clock = clock
         self.max_age_days = max_age_days
 
-    @property
-    def name(self) -> str:
-        """The name of the backend behind it."""
-        return self.backend.name
+    def key(self, request: Request, label: Label) -> str:
+        """Identifies what decides the answer, and which of several equal calls it is."""
+        return digest([self.server, request, label.repeat, label.part, label.vote])
 
-    async def answer(
-        self,
-        request: Request,
-        *,
-        label: Label,
-        meter: Meter,
-        began: Callable[[], None] | None = None,
-    ) -> Evidence:
-        """The kept answer at no cost, or a new one, which is kept if it is whole."""
-        key = digest([self.name, request, label.repeat, label.part])
-        since = self.clock() - int(self.max_age_days * DAY_MS)
-        if self.max_age_days and (kept := self.journal.reply(key, since_ms=since)):
-            if began:
-                began()
-            return kept.model_copy(update={"cost_usd": 0.0, "lost_usd": 0.0, "cached": True})
-        evidence = await self.backend.answer(request, label=label, meter=meter, began=began)
-        if evidence.status is Status.OK and _is_whole(request, evidence.text):
-            self.journal.keep_reply(key, evidence, now_ms=self.clock())
-        return evidence
+    def known(self, job: Job) -> Evidence | None:
+        """The answer to an equal call, at no cost; None where there is none so young."""
+        if not self.max_age_days:
+            return None
+        now = self.clock()
+        kept = self.journal.reply(self.key(job.request, job.label), since_ms=self._since_ms())
+        if kept is None:
+            return None
+        evidence = kept.evidence
+        return evidence.model_copy(
+            update={
+                "cost_usd": 0.0,
+                "lost_usd": 0.0,
+                "cached": True,
+                "kept_ms": kept.kept_ms,
+                "kept_usd": evidence.cost_usd,
+                "started_ms": now - (evidence.ended_ms - evidence.started_ms),
+                "ended_ms": now,
+            }
+        )
 
-    async def close(self) -> None:
-        """Close the backend behind it."""
-        await self.backend.close()
+    def among(self, keys: Sequence[str]) -> set[str]:
+        """Those of the keys that have an answer; none of them counts as used."""
+        if not self.max_age_days:
+            return set()
+        return self.journal.replies_since(keys, self._since_ms())
 
+    def keep(self, job: Job, evidence: Evidence) -> None:
+        """Keep an answer for equal calls to come, where it is worth that."""
+        if job.keeps(evidence):
+            self.journal.keep_reply(self.key(job.request, job.label), evidence, now_ms=self.clock())
 
-def _is_whole(request: Request, text: str) -> bool:
-    """Whether an answer is worth keeping: JSON, where JSON was asked for."""
-    if request.output_schema is None:
-        return True
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    def _since_ms(self) -> int:
+        return self.clock() - int(self.max_age_days * DAY_MS)

@@ -16,8 +16,7 @@ from lift.dataset import discover_all
 from lift.errors import DatasetError, SkillError
 from lift.journal import Journal
 from lift.perform import Calls, backend_of, interruptible
-from lift.prepare import clock, prices
-from lift.replies import Remembered
+from lift.prepare import clock, kept_replies, prices
 from lift.resolve import backend_name, skill_path
 from lift.runner import Run
 from lift.schema import Noun, digest
@@ -160,9 +159,13 @@ async def _ask(
 ) -> None:
     known = prices((), config.settings, backend)
     calls = Calls(prompts.name, backend, [prompts.name], known)
-    answering = Remembered(backend_of(config, calls), journal, clock=clock)
-    run = Run(backend=answering, budget=Budget(config.settings.max_cost_usd), clock=clock)
+    run = Run(
+        opened=lambda: backend_of(config, calls),
+        budget=Budget(config.settings.max_cost_usd),
+        clock=clock,
+        replies=kept_replies(config, journal, backend),
+    )
     try:
         await interruptible(run, jobs, workers=config.settings.concurrency)
     finally:
-        await answering.close()
+        await run.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from lift.evaluators import Check
 from lift.journal import Journal
 from lift.plan import Plan
 from lift.pricing import Price
+from lift.replies import Replies
 from lift.schema import SETTLED, Evidence, Label, Request, Score, Status, Trial, Vote
 from lift.worklist import Job, Task, Worklist
 
@@ -96,20 +98,34 @@ class Asking:
         self.watcher.ended(self.trial, evidence)
         return self.after(self.trial, evidence) if evidence.status in SETTLED else ()
 
+    def keeps(self, evidence: Evidence) -> bool:
+        """Whatever the model answered, well or badly."""
+        return evidence.status in SETTLED
+
 
 class Run:
     """Does jobs, some at once.
 
     Args:
-        backend: who answers.
+        opened: makes the backend; called once a job has to be asked.
         budget: the ceiling.
         clock: the time, in milliseconds.
+        replies: answers given before; None to ask for every one.
     """
 
-    def __init__(self, *, backend: Backend, budget: Budget, clock: Callable[[], int]) -> None:
-        self.backend = backend
+    def __init__(
+        self,
+        *,
+        opened: Callable[[], Backend],
+        budget: Budget,
+        clock: Callable[[], int],
+        replies: Replies | None = None,
+    ) -> None:
+        self.opened = opened
         self.budget = budget
         self.clock = clock
+        self.replies = replies
+        self._backend: Backend | None = None
         self._stopped: LiftError | None = None
         self._bug: Exception | None = None
         self._rest: list[Job] = []
@@ -122,10 +138,13 @@ class Run:
             CouldNotRun: key, model, server or journal failed; what was answered is recorded.
             Interrupted: `stop` was called with it.
         """
-        self.work = Worklist(jobs, lambda job: job.request.prefix)
-        async with asyncio.TaskGroup() as group:
-            for _ in range(workers):
-                group.create_task(self._worker())
+        left = await self._unknown(jobs)
+        if left and not self._stopped:
+            self._backend = self.opened()
+            self.work = Worklist(left, lambda job: job.request.prefix)
+            async with asyncio.TaskGroup() as group:
+                for _ in range(workers):
+                    group.create_task(self._worker())
         if isinstance(self._stopped, CeilingReached):
             for job in self._rest:
                 job.finish(self._unanswered(Status.SKIPPED, "the ceiling came first"))
@@ -137,13 +156,37 @@ class Run:
     async def stop(self, reason: LiftError) -> None:
         """Do no more jobs; calls in flight go on. The first reason counts."""
         self._stopped = self._stopped or reason
-        self._rest += await self.work.close()
+        if self._backend:
+            self._rest += await self.work.close()
+
+    async def close(self) -> None:
+        """Let go of what the backend holds."""
+        if self._backend:
+            await self._backend.close()
+
+    async def _unknown(self, jobs: Sequence[Job]) -> list[Job]:
+        """Finish the jobs whose answer is kept, and those that follow; returns the others."""
+        if self.replies is None:
+            return list(jobs)
+        pending, left = deque(jobs), list[Job]()
+        while pending and not self._stopped:
+            job = pending.popleft()
+            if known := self.replies.known(job):
+                pending.extendleft(reversed(job.finish(known)))
+            else:
+                left.append(job)
+            await asyncio.sleep(0)  # interrupts are heeded here too
+        return left
 
     async def _worker(self) -> None:
         while task := await self.work.take():
             more: Sequence[Job] = ()
             try:
-                more = task.job.finish(await self._answered(task))
+                evidence = await self._answered(task)
+                more = task.job.finish(evidence)
+                if self.replies:
+                    self.replies.keep(task.job, evidence)
+                    more = await self._unknown(more)
             except LiftError as stopped:
                 await self.stop(stopped)
             except Exception as bug:  # noqa: BLE001 - raised again once calls in flight are on disk
@@ -165,16 +208,17 @@ class Run:
             return self._unanswered(status, reached.what, reached.lost_usd, started)
 
     async def _answer(self, task: Task[Job]) -> Evidence:
-        request, label = task.job.request, task.job.label
+        backend, request, label = self._backend, task.job.request, task.job.label
+        assert backend is not None
         if not task.warms:
-            return await self.backend.answer(request, label=label, meter=self.budget)
+            return await backend.answer(request, label=label, meter=self.budget)
         releasing: list[asyncio.Task[None]] = []
 
         def began() -> None:
             if not releasing:
                 releasing.append(asyncio.create_task(self.work.began(task)))
 
-        evidence = await self.backend.answer(request, label=label, meter=self.budget, began=began)
+        evidence = await backend.answer(request, label=label, meter=self.budget, began=began)
         await asyncio.gather(*releasing)
         return evidence
 

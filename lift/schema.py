@@ -129,6 +129,8 @@ class Label(NamedTuple):
     condition: str = ""
     repeat: int = 1
     part: str = "answer"
+    vote: int = 1
+    """Which of a judge's votes."""
 
 
 class Request(Noun):
@@ -218,6 +220,10 @@ class Evidence(Noun):
     """True where the reply comes from the demo backend."""
     cached: bool = False
     """True where the reply was given to an equal request before; it cost nothing now."""
+    kept_ms: int | None = None
+    """When that was, in Unix milliseconds; None where it was not."""
+    kept_usd: Annotated[float, Field(ge=0)] = 0.0
+    """What it cost then."""
 
     @property
     def text(self) -> str:

@@ -60,6 +60,10 @@ class Settings(Noun):
     deadline_s: Annotated[
         float, Field(gt=0, description="seconds after which a trial without an answer is errored")
     ] = 600.0
+    cache_max_age: Annotated[
+        float,
+        Field(ge=0, allow_inf_nan=False, description="days for which an answer is used again"),
+    ] = 7.0
     gate_pages_dir: Annotated[
         str, Field(description="folder of the pages that a recorded change may cite")
     ] = "docs"

@@ -30,6 +30,10 @@ class Job(Protocol):
         """Put the evidence on disk; returns the jobs that follow from it."""
         ...
 
+    def keeps(self, evidence: Evidence) -> bool:
+        """Whether an equal call may have this evidence instead of being made."""
+        ...
+
 
 @dataclass(frozen=True)
 class Task(Generic[T]):

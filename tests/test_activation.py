@@ -86,7 +86,7 @@ def ask(
 
     async def run(backend: Backend) -> None:
         try:
-            work = Run(backend=backend, budget=Budget(ceiling_usd), clock=clock)
+            work = Run(opened=lambda: backend, budget=Budget(ceiling_usd), clock=clock)
             await work.all(jobs(asked, ENTRY, choices.append, votes=votes), workers=4)
         finally:
             await backend.close()
@@ -149,7 +149,7 @@ def test_every_prompt_has_a_canned_reply_and_a_few_of_them_are_wrong():
     canned = demo.load(DATASETS, EXAMPLES.name)
     backend = demo.Demo(canned, clock=clock)
     choices: list[Choice] = []
-    work = Run(backend=backend, budget=Budget(1.0), clock=clock)
+    work = Run(opened=lambda: backend, budget=Budget(1.0), clock=clock)
 
     asyncio.run(work.all(jobs(EXAMPLES, listed(load(SKILL)), choices.append), workers=2))
     found = outcomes(EXAMPLES, choices)

@@ -27,7 +27,7 @@ LAYERS = {
     "lift.budget": 4,
     "lift.worklist": 4,
     "lift.backends": 4,
-    "lift.runner": 5,
+    "lift.runner": 6,
     "lift.judging": 5,
     "lift.resolve": 5,
     "lift.comparing": 5,

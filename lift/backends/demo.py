@@ -47,7 +47,7 @@ class Demo:
         """The canned reply of what is asked."""
         if began:
             began()
-        known = self.replies.get(label._replace(repeat=1), ())
+        known = self.replies.get(label._replace(repeat=1, vote=1), ())
         if not known:
             raise BackendError(f"no canned reply for {label.dataset}/{label.item}")
         now = self.clock()

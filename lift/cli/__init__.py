@@ -27,6 +27,7 @@ COMMANDS = {
     "push": "Send what Langfuse has not taken.",
     "list": "List the experiments of the journal.",
     "show": "Show an experiment's trials, or all of one item.",
+    "cache": "Show or drop the answers that equal requests are given again.",
 }
 """Command → the line that `lift --help` shows; each lives in a module of its own."""
 

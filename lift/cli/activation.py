@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lift.cli.options import JSON, settings
+from lift.cli.options import JSON, NO_CACHE, settings
 
 if TYPE_CHECKING:
     from lift.settings import Config
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 @click.command(name="activation")
 @click.argument("skill", required=False)
 @click.option("--min-f1", type=click.FloatRange(0, 1), metavar="F1", help="Exit 1 below it.")
-@settings("backend", "judge_model", "max_cost_usd", "concurrency", "price", "journal")
+@settings(
+    "backend", "judge_model", "max_cost_usd", "concurrency", "price", "cache_max_age", "journal"
+)
+@NO_CACHE
 @JSON
 def command(
     config: Config,

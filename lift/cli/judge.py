@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lift.cli.options import JSON, settings
+from lift.cli.options import JSON, NO_CACHE, settings
 
 if TYPE_CHECKING:
     from lift.settings import Config
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 @click.command(name="judge")
 @click.argument("experiment", required=False)
-@settings("judge_model", "judge_votes", "max_cost_usd", "concurrency", "journal")
+@settings("judge_model", "judge_votes", "max_cost_usd", "concurrency", "cache_max_age", "journal")
+@NO_CACHE
 @JSON
 def command(config: Config, experiment: str | None, as_json: bool) -> None:
     """Ask the judge for the votes that EXPERIMENT lacks; the last one by default.

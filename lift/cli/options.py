@@ -12,6 +12,7 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+NO_CACHE = click.option("--no-cache", is_flag=True, help="Use no answer that was given before.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
@@ -28,6 +29,8 @@ def settings(*names: str) -> Callable[[Command], Command]:
             from lift.settings import read
 
             flags = {name: options.pop(name) for name in names}
+            if options.pop("no_cache", False):
+                flags["cache_max_age"] = 0
             config = read(Path.cwd(), os.environ, flags)
             return command(config=config, **options)
 
@@ -54,6 +57,7 @@ HELP = {
     "max_cost_usd": "Cost ceiling of the experiment in US dollars; above 0.",
     "concurrency": "Calls in flight at most.",
     "deadline_s": "Seconds after which a trial without an answer is errored.",
+    "cache_max_age": "Days for which an answer to an equal request is used again.",
     "price": "Price of a model that is not in the table, in $ per million tokens.",
     "journal": "The journal's file.",
 }
@@ -68,6 +72,7 @@ METAVAR = {
     "max_cost_usd": "USD",
     "concurrency": "N",
     "deadline_s": "SECONDS",
+    "cache_max_age": "DAYS",
     "price": "IN,OUT",
     "journal": "FILE",
 }

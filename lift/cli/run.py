@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lift.cli.notes import note
-from lift.cli.options import JSON, settings
+from lift.cli.options import JSON, NO_CACHE, settings
 
 if TYPE_CHECKING:
     from lift.prepare import Prepared
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Do not ask, whatever the expected cost.")
 @settings(
     "skill", "backend", "max_cost_usd", "concurrency", "max_tokens", "effort", "judge_model",
-    "judge_votes", "deadline_s", "price", "journal",
+    "judge_votes", "deadline_s", "cache_max_age", "price", "journal",
 )  # fmt: skip
+@NO_CACHE
 @JSON
 def command(
     config: Config,
@@ -104,6 +105,8 @@ def _plan_line(prepared: Prepared) -> str:
     line = f"{plan.experiment}: {len(plan.trials)} trials"
     if answered:
         line += f", {answered} already answered"
+    if prepared.reused:
+        line += f", {prepared.reused} answered before by an equal request"
     line += f"; {estimate.calls} calls, about ${estimate.usd:.2f}"
     return line + f" (${estimate.low_usd:.2f} to ${estimate.high_usd:.2f})"
 
@@ -120,6 +123,7 @@ def _print_plan(prepared: Prepared, *, as_json: bool) -> None:
         "backend": plan.backend,
         "notices": prepared.notices,
         "trials": len(plan.trials),
+        "reused": prepared.reused,
         **prepared.estimate.model_dump(),
         "spent_usd": prepared.spent_usd,
     }

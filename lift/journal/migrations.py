@@ -126,6 +126,17 @@ MIGRATIONS = (
     -- what a run that goes on, or was killed, may have in flight at worst
     ALTER TABLE experiments ADD COLUMN reserved_usd REAL NOT NULL DEFAULT 0;
     """,
+    """
+    ALTER TABLE attempts ADD COLUMN kept_ms INTEGER;    -- when the reply was paid for, if not now
+    ALTER TABLE attempts ADD COLUMN kept_usd REAL NOT NULL DEFAULT 0;   -- and what it cost then
+    DROP VIEW latest;
+    CREATE VIEW latest AS                   -- each planned trial, as its latest attempt ended
+        SELECT trials.*, attempts.attempt, attempts.status, attempts.why, attempts.started_ms,
+               attempts.ended_ms, attempts.evidence, attempts.output_tokens,
+               attempts.input_tokens, attempts.kept_ms, attempts.kept_usd
+        FROM trials LEFT JOIN attempts ON attempts.trial = trials.id
+            AND attempts.attempt = (SELECT max(attempt) FROM attempts WHERE trial = trials.id);
+    """,
 )
 """Scripts that bring a journal from one version (its PRAGMA user_version) to the next."""
 

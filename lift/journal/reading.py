@@ -16,6 +16,8 @@ from lift.journal.rows import (
     Experiment,
     Parcel,
     Record,
+    Reused,
+    Shelf,
     evidence_of,
     parts,
     trial_of,
@@ -235,6 +237,38 @@ class Reader(Database):
                     parcels.append(Parcel(record, unsent))
             return parcels
 
+    def replies_since(self, keys: Sequence[str], since_ms: int) -> set[str]:
+        """Those of the requests that have an answer kept since a time.
+
+        Args:
+            keys: of the requests.
+            since_ms: Unix time in milliseconds.
+        """
+        with self._explained():
+            rows = self._db.execute(
+                "SELECT replies.key FROM json_each(?) AS wanted JOIN replies"
+                " ON replies.key = wanted.value WHERE kept_ms >= ?",
+                (json.dumps(list(keys)), since_ms),
+            )
+            return {key for (key,) in rows}
+
+    def kept_replies(self) -> Shelf:
+        """How much is kept for equal requests."""
+        with self._explained():
+            row = self._db.execute(
+                "SELECT count(*), coalesce(sum(length(evidence)), 0), min(kept_ms),"
+                " coalesce(sum(used), 0) FROM replies"
+            ).fetchone()
+            return Shelf(*row)
+
+    def _reused(self, experiment: str) -> tuple[Reused, ...]:
+        rows = self._db.execute(
+            "SELECT condition, count(*), min(kept_ms) FROM latest"
+            " WHERE experiment = ? AND kept_ms NOTNULL GROUP BY condition ORDER BY condition",
+            (experiment,),
+        )
+        return tuple(Reused(*row) for row in rows)
+
     def _experiment(self, row: Mapping[str, Any]) -> Experiment:
         cost, lost = self.spent_usd(row["name"])
         return Experiment(
@@ -251,6 +285,7 @@ class Reader(Database):
             errored=row["errored"],
             cost_usd=cost,
             lost_usd=lost,
+            reused=self._reused(row["name"]),
         )
 
     def _read(self, row: sqlite3.Row) -> Record:

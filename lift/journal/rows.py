@@ -28,6 +28,35 @@ class Experiment(NamedTuple):
     errored: int
     cost_usd: float
     lost_usd: float
+    reused: tuple[Reused, ...] = ()
+
+
+class Kept(NamedTuple):
+    """An answer kept for equal requests."""
+
+    evidence: Evidence
+    kept_ms: int
+
+
+class Shelf(NamedTuple):
+    """All answers kept for equal requests."""
+
+    replies: int
+    bytes: int
+    """Compressed."""
+    oldest_ms: int | None
+    """None where there is none."""
+    used: int
+    """How often one was given."""
+
+
+class Reused(NamedTuple):
+    """Answers of a condition that equal requests had been given before."""
+
+    condition: str
+    answers: int
+    since_ms: int
+    """When the oldest of them was given."""
 
 
 class Record(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from lift.errors import ExperimentError, JournalError
 from lift.journal.database import is_full
 from lift.journal.reading import Reader
-from lift.journal.rows import evidence_of, packed, part_of
+from lift.journal.rows import Kept, evidence_of, packed, part_of
 from lift.plan import Plan
 from lift.schema import Evidence, Score, Trial, Vote, digest
 
@@ -149,7 +149,7 @@ class Journal(Reader):
                 (key, now_ms, packed(evidence.model_dump_json())),
             )
 
-    def reply(self, key: str, *, since_ms: int) -> Evidence | None:
+    def reply(self, key: str, *, since_ms: int) -> Kept | None:
         """The answer kept for a request, counted as used; None where there is none so young.
 
         Args:
@@ -159,10 +159,25 @@ class Journal(Reader):
         with self._explained():
             row = self._db.execute(
                 "UPDATE replies SET used = used + 1 WHERE key = ? AND kept_ms >= ?"
-                " RETURNING evidence",
+                " RETURNING evidence, kept_ms",
                 (key, since_ms),
             ).fetchone()
-            return None if row is None else evidence_of(row)
+            return None if row is None else Kept(evidence_of(row), row["kept_ms"])
+
+    def drop_replies(self, *, before_ms: int) -> int:
+        """Forget the answers kept before a time; experiments keep theirs.
+
+        Args:
+            before_ms: Unix time in milliseconds.
+
+        Returns:
+            How many there were.
+        """
+        with self._explained():
+            with self._transaction():
+                dropped = self._db.execute("DELETE FROM replies WHERE kept_ms < ?", (before_ms,))
+            self._db.execute("VACUUM")
+            return dropped.rowcount
 
     def mark_review(self, destination: str, review: str, *, now_ms: int) -> None:
         """Write down that a server took a static review.
@@ -279,12 +294,13 @@ class Journal(Reader):
             row = self._trial_id(trial)
             self._db.execute(
                 """
-                INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET status = excluded.status, why = excluded.why,
                     started_ms = excluded.started_ms, ended_ms = excluded.ended_ms,
                     cost_usd = excluded.cost_usd, lost_usd = excluded.lost_usd,
                     input_tokens = excluded.input_tokens,
-                    output_tokens = excluded.output_tokens, evidence = excluded.evidence
+                    output_tokens = excluded.output_tokens, evidence = excluded.evidence,
+                    kept_ms = excluded.kept_ms, kept_usd = excluded.kept_usd
                 """,
                 (
                     row,
@@ -298,6 +314,8 @@ class Journal(Reader):
                     evidence.usage.total_input_tokens,
                     evidence.usage.output_tokens,
                     packed(evidence.model_dump_json()),
+                    evidence.kept_ms,
+                    evidence.kept_usd,
                 ),
             )
             self._insert_scores(row, trial, scores)

@@ -71,7 +71,8 @@ def records(found: Sequence[Record], experiment: Experiment) -> str:
 
 def _experiment(one: Experiment) -> dict[str, Any]:
     notice = {"notice": NOTICE} if one.canned else {}
-    return {"experiment": one._asdict(), **notice}
+    reused = [answers._asdict() for answers in one.reused]
+    return {"experiment": {**one._asdict(), "reused": reused}, **notice}
 
 
 def _rows(frame: pd.DataFrame) -> Any:
