@@ -104,6 +104,7 @@ def _jobs(config: Config, prepared: Prepared, journal: Journal, watcher: Watcher
             journal=journal,
             watcher=watcher,
             after=votes_after,
+            cache_life=prepared.cache_life,
         )
         for trial in left(plan.trials, journal.ended(plan.experiment))
     ]

@@ -8,11 +8,12 @@ from functools import cached_property
 
 from lift.dataset import Dataset, Item, Selection
 from lift.errors import DatasetError
-from lift.pricing import Price, cost_usd, estimated_tokens
+from lift.pricing import Price, cost_usd, estimated_tokens, written
 from lift.schema import (
     SETTLED,
     WITH_SKILL,
     WITHOUT_SKILL,
+    CacheLife,
     Condition,
     Noun,
     Request,
@@ -28,6 +29,25 @@ SCORING = 1
 
 TYPICAL_OUTPUT_TOKENS = (200, 700, 2000)
 """Low, middle and high length of an answer, where nothing is known of the dataset yet."""
+
+
+SECONDS_PER_ANSWER = 20.0
+"""About how long an answer of middle length takes."""
+
+SHORT_LIFE_S = 300.0
+"""So long a prompt-cache entry lives, unless it is paid to live longer."""
+
+
+def cache_life(calls: int, *, concurrency: int) -> CacheLife:
+    """How long prefixes must live: work that takes longer than the short life wants the long one.
+
+    Reads refresh an entry, but a retry pause, a full queue or a resumed run may outlast it.
+
+    Args:
+        calls: to be made.
+        concurrency: calls in flight at most.
+    """
+    return "1h" if calls * SECONDS_PER_ANSWER / concurrency > SHORT_LIFE_S else "5m"
 
 
 class Estimate(Noun):
@@ -64,13 +84,16 @@ class Plan:
         """The item a trial asks."""
         return self._asked[trial.dataset, trial.item][1]
 
-    def request(self, trial: Trial, *, cacheable_tokens: int) -> Request:
+    def request(
+        self, trial: Trial, *, cacheable_tokens: int, cache_life: CacheLife = "5m"
+    ) -> Request:
         """What a trial sends to the model.
 
         Args:
             trial: of this plan.
             cacheable_tokens: the shortest prefix the model's prompt cache takes; a shorter one
                 gets no breakpoint.
+            cache_life: of that prefix.
         """
         dataset, item = self._asked[trial.dataset, trial.item]
         condition = self._conditions[trial.condition_hash]
@@ -81,6 +104,7 @@ class Plan:
             model=condition.model,
             system=system,
             cached_blocks=shared if long_enough else 0,
+            cache_life=cache_life,
             content=(item.prompt,),
             max_tokens=condition.max_tokens,
             effort=condition.effort,
@@ -179,6 +203,7 @@ def estimate(
     trials: Sequence[Trial],
     prices: Mapping[str, Price],
     *,
+    cache_life: CacheLife = "5m",
     output_tokens: tuple[int, int, int] = TYPICAL_OUTPUT_TOKENS,
 ) -> Estimate:
     """What the trials will cost, with one prompt-cache write per prefix.
@@ -187,13 +212,16 @@ def estimate(
         plan: the trials' plan.
         trials: those still to be asked.
         prices: model → price.
+        cache_life: of the prefixes.
         output_tokens: low, middle and high length of an answer.
     """
     totals = [0.0, 0.0, 0.0]
     written: set[str] = set()
     for trial in trials:
         price = prices[trial.model]
-        request = plan.request(trial, cacheable_tokens=price.cacheable_tokens)
+        request = plan.request(
+            trial, cacheable_tokens=price.cacheable_tokens, cache_life=cache_life
+        )
         spent = _expected_input(request, first=request.prefix not in written)
         if request.prefix:
             written.add(request.prefix)
@@ -206,11 +234,9 @@ def estimate(
 def _expected_input(request: Request, *, first: bool) -> Usage:
     shared = sum(map(estimated_tokens, request.system[: request.cached_blocks]))
     rest = sum(map(estimated_tokens, (*request.system[request.cached_blocks :], *request.content)))
-    return Usage(
-        input_tokens=rest,
-        cache_write_5m_tokens=shared if first else 0,
-        cache_read_tokens=0 if first else shared,
-    )
+    if first:
+        return Usage(input_tokens=rest) + written(shared, request)
+    return Usage(input_tokens=rest, cache_read_tokens=shared)
 
 
 def _chosen(dataset: Dataset, selection: Selection) -> Dataset | None:

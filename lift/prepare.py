@@ -18,7 +18,7 @@ from lift.judging import Bench
 from lift.plan import Estimate, Plan
 from lift.pricing import Price, cost_usd, estimated_tokens, price_of
 from lift.replies import Replies
-from lift.schema import SETTLED, Status, Trial, Usage
+from lift.schema import SETTLED, CacheLife, Status, Trial, Usage
 from lift.settings import Config, Settings, credential
 
 QUICK_REPEATS = 2
@@ -67,6 +67,8 @@ class Prepared:
     """What a person should know before it starts."""
     prices: Mapping[str, Price]
     """Model → price, the judge's included."""
+    cache_life: CacheLife
+    """Of the prompt-cache prefixes."""
     fresh: bool
     """Whether answers given before are left unused."""
     reused: int
@@ -199,7 +201,8 @@ def _prepared(
     done = [t for t in plan.trials if so_far.ended.get(t.key, (0, None))[1] in SETTLED]
     needed = sum(_votes(plan, trial, judged, settings) for trial in (*left, *done))
     missing = max(0, needed - so_far.votes)
-    calls = planning.estimate(plan, paid, known)
+    life = planning.cache_life(len(paid), concurrency=settings.concurrency)
+    calls = planning.estimate(plan, paid, known, cache_life=life)
     return Prepared(
         plan=plan,
         left=tuple(left),
@@ -209,6 +212,7 @@ def _prepared(
         spent_usd=so_far.spent_usd,
         notices=notices,
         prices=known,
+        cache_life=life,
         fresh=fresh,
         reused=len(left) - len(paid),
     )

@@ -114,14 +114,15 @@ def worst_case_usd(request: Request, price: Price) -> float:
     """The most one call can cost: densest text, all of it written to the cache, longest answer."""
     tokens = math.ceil(request_bytes(request) / FEWEST_BYTES_PER_TOKEN)
     write = tokens if request.cached_blocks else 0
-    return cost_usd(
-        Usage(
-            input_tokens=tokens - write,
-            cache_write_5m_tokens=write,
-            output_tokens=request.max_tokens,
-        ),
-        price,
-    )
+    spent = Usage(input_tokens=tokens - write, output_tokens=request.max_tokens)
+    return cost_usd(spent + written(write, request), price)
+
+
+def written(tokens: int, request: Request) -> Usage:
+    """A write of so many tokens to the prompt cache, for as long as the request says."""
+    if request.cache_life == "1h":
+        return Usage(cache_write_1h_tokens=tokens)
+    return Usage(cache_write_5m_tokens=tokens)
 
 
 def estimated_tokens(text: str) -> int:

@@ -17,7 +17,7 @@ from lift.journal import Journal
 from lift.plan import Plan
 from lift.pricing import Price
 from lift.replies import Replies
-from lift.schema import SETTLED, Evidence, Label, Request, Score, Status, Trial, Vote
+from lift.schema import SETTLED, CacheLife, Evidence, Label, Request, Score, Status, Trial, Vote
 from lift.worklist import Job, Task, Worklist
 
 
@@ -70,6 +70,7 @@ class Asking:
         journal: where the outcome goes.
         watcher: told of the outcome.
         after: the jobs that follow from an answer.
+        cache_life: of the prompt-cache prefix.
     """
 
     trial: Trial
@@ -78,12 +79,13 @@ class Asking:
     journal: Journal
     watcher: Watcher
     after: Callable[[Trial, Evidence], Sequence[Job]]
+    cache_life: CacheLife = "5m"
 
     @cached_property
     def request(self) -> Request:
         """What the trial sends."""
         cacheable = self.prices[self.trial.model].cacheable_tokens
-        return self.plan.request(self.trial, cacheable_tokens=cacheable)
+        return self.plan.request(self.trial, cacheable_tokens=cacheable, cache_life=self.cache_life)
 
     @property
     def label(self) -> Label:

@@ -24,6 +24,8 @@ WITHOUT_SKILL = "without_skill"
 OLD_SKILL = "old_skill"
 
 ConditionName = Literal["with_skill", "without_skill", "old_skill"]
+CacheLife = Literal["5m", "1h"]
+"""How long an entry of the prompt cache lives after its last use."""
 Exposure = Literal["inline"]
 """How a condition shows the skill to the model; `inline`: its body in the system prompt."""
 
@@ -141,6 +143,7 @@ class Request(Noun):
     """System blocks in order."""
     cached_blocks: int = 0
     """How many leading system blocks many requests share: the prompt-cache prefix; 0 for none."""
+    cache_life: CacheLife = "5m"
     content: tuple[str, ...]
     """Blocks of the user's message, in order."""
     max_tokens: int
@@ -175,10 +178,14 @@ class Usage(Noun):
         return Usage.model_construct(**{name: mine[name] + theirs[name] for name in mine})
 
     @property
+    def cache_write_tokens(self) -> int:
+        """What was written to the prompt cache, for however long."""
+        return self.cache_write_5m_tokens + self.cache_write_1h_tokens
+
+    @property
     def total_input_tokens(self) -> int:
         """Everything the model read."""
-        written = self.cache_write_5m_tokens + self.cache_write_1h_tokens
-        return self.input_tokens + written + self.cache_read_tokens
+        return self.input_tokens + self.cache_write_tokens + self.cache_read_tokens
 
 
 def _encodable(text: Any) -> Any:

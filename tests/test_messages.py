@@ -93,6 +93,12 @@ def test_what_is_sent():
     assert not {"temperature", "top_p", "top_k", "tool_choice"} & set(body)
 
 
+def test_a_long_plan_pays_for_a_prefix_that_lives_longer():
+    system = parameters_of(REQUEST.model_copy(update={"cache_life": "1h"}))["system"]
+
+    assert system[-1]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+
+
 def test_a_streamed_answer_says_when_it_began():
     began: list[int] = []
     with servers.serving(lambda *_: Says("hi", cache_write=9)) as model:

@@ -114,6 +114,18 @@ def test_the_expected_cost_counts_one_cache_write():
     written_and_read = prefix * 2.5 + 2 * prefix * 0.1
     rest = (6 * 10 + 3 * base) * 2
     assert estimate.calls == 6
+    hour = planning.estimate(
+        plan, plan.trials, PRICES, cache_life="1h", output_tokens=(0, 100, 200)
+    )
+    assert hour.usd > estimate.usd
     assert estimate.low_usd == pytest.approx((written_and_read + rest) / 1e6)
     assert estimate.usd - estimate.low_usd == pytest.approx(6 * 100 * 10 / 1e6)
     assert estimate.high_usd - estimate.low_usd == pytest.approx(6 * 200 * 10 / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("calls", "concurrency", "life"),
+    [(40, 16, "5m"), (240, 16, "5m"), (241, 16, "1h"), (16, 1, "1h")],
+)
+def test_a_plan_of_more_than_five_minutes_wants_the_long_life(calls, concurrency, life):
+    assert planning.cache_life(calls, concurrency=concurrency) == life

@@ -76,18 +76,19 @@ def test_a_malformed_price_is_refused(text: str):
 @given(st.text(max_size=400), st.text(max_size=400), st.integers(1, 9000), models)
 def test_the_worst_case_is_above_any_real_bill(system: str, prompt: str, longest: int, model: str):
     price = price_of(model)
-    for cached in (0, 1):
+    for cached, life in ((0, "5m"), (1, "5m"), (1, "1h")):
         request = Request(
             model=model,
             system=(system,),
             cached_blocks=cached,
+            cache_life=life,
             content=(prompt,),
             max_tokens=longest,
         )
         real = request_bytes(request) // 3
         billed = Usage(
             input_tokens=0 if cached else real,
-            cache_write_5m_tokens=real if cached else 0,
+            **{f"cache_write_{life}_tokens": real if cached else 0},
             output_tokens=longest,
         )
 

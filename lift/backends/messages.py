@@ -28,7 +28,7 @@ from lift.schema import Evidence, Label, Reply, Request, Status, Usage
 from lift.settings import Credential, is_loopback
 
 if TYPE_CHECKING:
-    from anthropic.types import MessageParam, TextBlockParam
+    from anthropic.types import CacheControlEphemeralParam, MessageParam, TextBlockParam
 
 CALL_OVERHEAD_S = 30.0
 SLOWEST_TOKENS_PER_S = 30.0
@@ -300,7 +300,10 @@ def parameters_of(request: Request) -> dict[str, Any]:
     """The body of a Messages API call."""
     system: list[TextBlockParam] = [{"type": "text", "text": text} for text in request.system]
     if request.cached_blocks:
-        system[request.cached_blocks - 1]["cache_control"] = {"type": "ephemeral"}
+        control: CacheControlEphemeralParam = {"type": "ephemeral"}
+        if request.cache_life != "5m":
+            control["ttl"] = request.cache_life
+        system[request.cached_blocks - 1]["cache_control"] = control
     messages: list[MessageParam] = [{"role": "user", "content": _blocks(request.content)}]
     body: dict[str, Any] = {
         "model": request.model,

@@ -129,11 +129,14 @@ MIGRATIONS = (
     """
     ALTER TABLE attempts ADD COLUMN kept_ms INTEGER;    -- when the reply was paid for, if not now
     ALTER TABLE attempts ADD COLUMN kept_usd REAL NOT NULL DEFAULT 0;   -- and what it cost then
+    ALTER TABLE attempts ADD COLUMN cache_read_tokens INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE attempts ADD COLUMN cache_write_tokens INTEGER NOT NULL DEFAULT 0;
     DROP VIEW latest;
     CREATE VIEW latest AS                   -- each planned trial, as its latest attempt ended
         SELECT trials.*, attempts.attempt, attempts.status, attempts.why, attempts.started_ms,
                attempts.ended_ms, attempts.evidence, attempts.output_tokens,
-               attempts.input_tokens, attempts.kept_ms, attempts.kept_usd
+               attempts.input_tokens, attempts.kept_ms, attempts.kept_usd,
+               attempts.cache_read_tokens, attempts.cache_write_tokens
         FROM trials LEFT JOIN attempts ON attempts.trial = trials.id
             AND attempts.attempt = (SELECT max(attempt) FROM attempts WHERE trial = trials.id);
     """,

@@ -38,7 +38,9 @@ class Reader(Database):
                     group_concat(DISTINCT latest.model) AS models,
                     group_concat(DISTINCT latest.dataset) AS datasets,
                     coalesce(sum(latest.status IN ('ok', 'failed')), 0) AS answered,
-                    coalesce(sum(latest.status = 'errored'), 0) AS errored
+                    coalesce(sum(latest.status = 'errored'), 0) AS errored,
+                    coalesce(sum(cache_write_tokens > 0 AND kept_ms IS NULL), 0) AS cache_writes,
+                    coalesce(sum(cache_read_tokens > 0 AND kept_ms IS NULL), 0) AS cache_reads
                 FROM experiments LEFT JOIN latest ON latest.experiment = experiments.name
                 GROUP BY experiments.name ORDER BY ran_ms DESC, created_ms DESC
                 """
@@ -286,6 +288,8 @@ class Reader(Database):
             cost_usd=cost,
             lost_usd=lost,
             reused=self._reused(row["name"]),
+            cache_writes=row["cache_writes"],
+            cache_reads=row["cache_reads"],
         )
 
     def _read(self, row: sqlite3.Row) -> Record:

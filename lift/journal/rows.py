@@ -29,6 +29,10 @@ class Experiment(NamedTuple):
     cost_usd: float
     lost_usd: float
     reused: tuple[Reused, ...] = ()
+    cache_writes: int = 0
+    """Paid answers whose prefix was written to the prompt cache."""
+    cache_reads: int = 0
+    """Paid answers whose prefix was read from it."""
 
 
 class Kept(NamedTuple):

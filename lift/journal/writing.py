@@ -294,13 +294,15 @@ class Journal(Reader):
             row = self._trial_id(trial)
             self._db.execute(
                 """
-                INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET status = excluded.status, why = excluded.why,
                     started_ms = excluded.started_ms, ended_ms = excluded.ended_ms,
                     cost_usd = excluded.cost_usd, lost_usd = excluded.lost_usd,
                     input_tokens = excluded.input_tokens,
                     output_tokens = excluded.output_tokens, evidence = excluded.evidence,
-                    kept_ms = excluded.kept_ms, kept_usd = excluded.kept_usd
+                    kept_ms = excluded.kept_ms, kept_usd = excluded.kept_usd,
+                    cache_read_tokens = excluded.cache_read_tokens,
+                    cache_write_tokens = excluded.cache_write_tokens
                 """,
                 (
                     row,
@@ -316,6 +318,8 @@ class Journal(Reader):
                     packed(evidence.model_dump_json()),
                     evidence.kept_ms,
                     evidence.kept_usd,
+                    evidence.usage.cache_read_tokens,
+                    evidence.usage.cache_write_tokens,
                 ),
             )
             self._insert_scores(row, trial, scores)

@@ -244,6 +244,8 @@ def _bill(experiment: Experiment) -> Text:
     line += f" · ${experiment.cost_usd:.6f} in all"
     if experiment.lost_usd:
         line += f" (and at most ${experiment.lost_usd:.4f} for calls that broke off)"
+    if experiment.cache_writes or experiment.cache_reads:
+        line += f" · prompt cache: {experiment.cache_writes} written, {experiment.cache_reads} read"
     for reused in experiment.reused:
         since = f"{_moment(reused.since_ms):%Y-%m-%d}"
         line += f"\n{reused.condition}: {reused.answers} answers reused, the oldest of {since}"
