@@ -6,7 +6,7 @@ import asyncio
 import signal
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -28,8 +28,20 @@ GRACE_S = 5.0
 """How long calls in flight may still finish after an interrupt."""
 
 
-def perform(config: Config, prepared: Prepared, watcher: Watcher) -> None:
+def perform(
+    config: Config,
+    prepared: Prepared,
+    watcher: Watcher,
+    *,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> None:
     """Do what is left of a plan; every answer is in the journal when this returns or raises.
+
+    Args:
+        config: who answers, and the ceiling.
+        prepared: the plan.
+        watcher: told how it goes.
+        meanwhile: done in a thread of its own while answers are awaited.
 
     Raises:
         CeilingReached, CouldNotRun, Interrupted: see Run.all.
@@ -43,7 +55,10 @@ def perform(config: Config, prepared: Prepared, watcher: Watcher) -> None:
             if jobs:
                 names = [dataset.name for dataset in plan.datasets]
                 calls = Calls(plan.experiment, plan.backend, names, prepared.prices)
-                asyncio.run(_perform(config, calls, jobs, journal, fresh=prepared.fresh))
+                work = _perform(
+                    config, calls, jobs, journal, fresh=prepared.fresh, meanwhile=meanwhile
+                )
+                asyncio.run(work)
         _check_answered(plan, journal)
 
 
@@ -145,7 +160,13 @@ def backend_of(config: Config, calls: Calls) -> Backend:
 
 
 async def _perform(
-    config: Config, calls: Calls, jobs: Sequence[Job], journal: Journal, *, fresh: bool = False
+    config: Config,
+    calls: Calls,
+    jobs: Sequence[Job],
+    journal: Journal,
+    *,
+    fresh: bool = False,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> None:
     journal.take_over(calls.experiment)
     spent, lost = journal.spent_usd(calls.experiment)
@@ -160,6 +181,7 @@ async def _perform(
         budget=budget,
         clock=clock,
         replies=kept_replies(config, journal, calls.backend, fresh=fresh),
+        meanwhile=meanwhile,
     )
     try:
         await interruptible(run, jobs, workers=config.settings.concurrency)

@@ -113,6 +113,7 @@ class Run:
         budget: the ceiling.
         clock: the time, in milliseconds.
         replies: answers given before; None to ask for every one.
+        meanwhile: done in a thread of its own once the first calls are made.
     """
 
     def __init__(
@@ -122,7 +123,9 @@ class Run:
         budget: Budget,
         clock: Callable[[], int],
         replies: Replies | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
+        self.meanwhile = meanwhile
         self.opened = opened
         self.budget = budget
         self.clock = clock
@@ -147,6 +150,7 @@ class Run:
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):
                     group.create_task(self._worker())
+                group.create_task(asyncio.to_thread(self.meanwhile))
         if isinstance(self._stopped, CeilingReached):
             for job in self._rest:
                 job.finish(self._unanswered(Status.SKIPPED, "the ceiling came first"))

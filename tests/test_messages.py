@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from typing import Any
 
@@ -332,3 +333,22 @@ def test_a_server_that_repeats_the_key_does_not_bring_it_into_a_message():
         ask(model.url)
     assert KEY not in str(refused.value)
     assert "<key>" in str(refused.value)
+
+
+def test_a_server_that_takes_few_calls_at_once_gets_few():
+    places = threading.Semaphore(3)
+
+    def script(_body: dict[str, Any], _attempt: int) -> Says:
+        if not places.acquire(blocking=False):
+            return Says(status=429, error="rate_limit_error")
+        try:
+            time.sleep(0.05)
+            return Says("fine")
+        finally:
+            places.release()
+
+    with servers.serving(script) as model:
+        evidence = ask(model.url, times=60, concurrency=12)
+
+    assert [one.text for one in evidence] == ["fine"] * 60
+    assert len(model.calls) < 60 + 30

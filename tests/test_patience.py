@@ -8,7 +8,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lift.backends.patience import LONGEST_PAUSE_S, Patience
+from lift.backends.patience import FIRST_PROBE_S, LONGEST_PAUSE_S, Patience
 
 
 def test_no_more_calls_at_once_than_allowed():
@@ -66,3 +66,33 @@ def test_answers_let_the_limit_grow_back_to_where_it_was():
 @given(st.integers(1, 60))
 def test_backoff_is_bounded_however_often_a_call_failed(failures: int):
     assert 0 <= Patience(1).backoff(failures) <= LONGEST_PAUSE_S
+
+
+def test_a_crowd_loses_as_many_places_as_calls_were_refused_and_stays_there():
+    patience = Patience(16)
+    for _ in range(8):
+        patience.crowded()
+    for _ in range(500):
+        patience.answered()
+    assert int(patience.limit) == 8
+
+
+def test_beyond_a_crowd_is_probed_once_its_time_has_come():
+    patience = Patience(16)
+    patience.crowded()
+    patience._probe_at = 0.0
+    for _ in range(40):
+        patience.answered()
+    assert patience.limit == 16
+
+    patience.crowded()
+
+    assert int(patience.limit) == 15
+    assert patience._probe_at - time.monotonic() > FIRST_PROBE_S
+
+
+def test_a_crowd_never_takes_the_last_place():
+    patience = Patience(3)
+    for _ in range(9):
+        patience.crowded()
+    assert patience.limit == 1

@@ -78,6 +78,8 @@ class Refused(NamedTuple):
     """Monotonic time of the call."""
     malformed: bool = False
     """Whether there was an answer that is no message."""
+    crowded: bool = False
+    """Whether too many calls were in flight."""
 
 
 @dataclass
@@ -239,6 +241,8 @@ class Messages:
                 refused.problem.lost_usd = tries.lost_usd
             raise refused.problem
         self._check_contact(refused, tries)
+        if refused.crowded:
+            self.patience.crowded()
         asked = refused.pause_s
         pause = self.patience.backoff(tries.failures) if asked is None else asked
         if pause >= tries.left_s - SHORTEST_CALL_S:
@@ -363,16 +367,19 @@ def _of_status(failed: anthropic.APIStatusError, said: str, request: Request, ur
         return Refused(problem, again=False, billed=False)
     problem = BackendError(f"HTTP {status}: {said}")
     if status == 429:
-        return Refused(problem, again=True, billed=False, pause_s=_retry_after(failed))
+        pause_s = _retry_after(failed)
+        return Refused(problem, again=True, billed=False, pause_s=pause_s, crowded=pause_s is None)
     if status in (408, 409) or status >= 500:
         return Refused(problem, again=True, billed=False)
     # an error event inside a stream has the stream's status
     return Refused(problem, again=status < 400, billed=status < 400)
 
 
-def _retry_after(failed: anthropic.APIStatusError) -> float:
+def _retry_after(failed: anthropic.APIStatusError) -> float | None:
+    """How long everybody is to wait; None where it is about calls at once, not in a time."""
+    said = failed.response.headers.get("retry-after")
     try:
-        return max(0.0, float(failed.response.headers.get("retry-after", "1")))
+        return None if said is None else max(0.0, float(said))
     except ValueError:
         return 1.0
 

@@ -76,7 +76,7 @@ def command(
 
     with sent_at_the_end(config, prepared.plan.experiment):
         with watching(prepared, config) as watcher:
-            perform(config, prepared, watcher)
+            perform(config, prepared, watcher, meanwhile=_load_reports)
         _print_result(config, prepared, out=out, as_json=as_json)
 
 
@@ -143,6 +143,15 @@ def _confirm(prepared: Prepared, config: Config, *, yes: bool) -> None:
             fix="add --yes, or raise confirm_above_usd",
         )
     click.confirm("Go on?", abort=True, err=True)
+
+
+def _load_reports() -> None:
+    """Import what the result is made with: it takes as long as many an answer."""
+    import lift.reports.json
+    import lift.results
+    from lift.stats.distributions import special
+
+    special()
 
 
 def _print_result(config: Config, prepared: Prepared, *, out: str | None, as_json: bool) -> None:
