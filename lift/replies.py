@@ -32,8 +32,7 @@ class Replies:
 
     def key(self, request: Request, label: Label) -> str:
         """Identifies what decides the answer, and which of several equal calls it is."""
-        decisive = request.model_copy(update={"cached_blocks": 0, "cache_life": "5m"})
-        return digest([self.server, decisive, label.repeat, label.part, label.vote])
+        return digest([self.server, request.question, label.repeat, label.part, label.vote])
 
     def known(self, job: Job) -> Evidence | None:
         """The answer to an equal call, at no cost; None where there is none so young."""

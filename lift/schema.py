@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -77,6 +78,12 @@ def digest(value: Any) -> str:
         default=lambda noun: noun.model_dump(mode="json"),
     )
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _digest_of_texts(texts: tuple[str, ...]) -> str:
+    """The same few long texts are in thousands of requests."""
+    return digest(texts)
 
 
 class Condition(Noun):
@@ -156,7 +163,13 @@ class Request(Noun):
         """Names the shared prefix; None where there is none worth caching."""
         if not self.cached_blocks:
             return None
-        return digest([self.model, self.system[: self.cached_blocks]])
+        return _digest_of_texts((self.model, *self.system[: self.cached_blocks]))
+
+    @property
+    def question(self) -> str:
+        """Identifies what is asked: everything but how the prompt cache is used."""
+        rest = self.model_dump(exclude={"system", "cached_blocks", "cache_life"})
+        return digest([_digest_of_texts(self.system), rest])
 
 
 Tokens = Annotated[int, Field(ge=0, le=1_000_000_000, strict=True)]

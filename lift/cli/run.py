@@ -147,8 +147,6 @@ def _confirm(prepared: Prepared, config: Config, *, yes: bool) -> None:
 
 def _load_reports() -> None:
     """Import what the result is made with: it takes as long as many an answer."""
-    import lift.reports.json
-    import lift.results
     from lift.stats.distributions import special
 
     special()
