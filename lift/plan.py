@@ -226,7 +226,8 @@ def estimate(
         if request.prefix:
             written.add(request.prefix)
         for index, tokens in enumerate(output_tokens):
-            totals[index] += cost_usd(spent + Usage(output_tokens=tokens), price)
+            answer = Usage(output_tokens=min(tokens, request.max_tokens))
+            totals[index] += cost_usd(spent + answer, price)
     low, middle, high = totals
     return Estimate(calls=len(trials), usd=middle, low_usd=low, high_usd=high)
 

@@ -104,6 +104,14 @@ def test_a_prefix_too_short_for_the_cache_gets_no_breakpoint():
     assert (with_skill.cached_blocks, with_skill.prefix) == (0, None)
 
 
+def test_no_answer_is_expected_to_be_longer_than_it_may_be():
+    short = made(repeats=1, max_tokens=50)
+    estimate = planning.estimate(short, short.trials, PRICES, output_tokens=(0, 100, 200))
+
+    assert estimate.usd == estimate.high_usd
+    assert estimate.usd - estimate.low_usd == pytest.approx(6 * 50 * 10 / 1e6)
+
+
 def test_the_expected_cost_counts_one_cache_write():
     plan = made(repeats=1)
     estimate = planning.estimate(plan, plan.trials, PRICES, output_tokens=(0, 100, 200))

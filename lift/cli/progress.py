@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from lift.cli.notes import note
-from lift.schema import Evidence, Status, Trial, Vote
+from lift.schema import SETTLED, Evidence, Status, Trial, Vote
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -30,37 +30,44 @@ class Tally:
         self.total: Counter[str] = Counter(trial.condition for trial in prepared.left)
         if prepared.votes_left:
             self.total[VOTES] = prepared.votes_left
-        self.done: Counter[str] = Counter()
+        self.ended: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
         self.errors = 0
+        self.reused = 0
         self.spent_usd = prepared.spent_usd
         self.ceiling_usd = ceiling_usd
         self.began = time.monotonic()
 
     def count(self, kind: str, evidence: Evidence) -> None:
         """One more trial or vote ended."""
-        self.done[kind] += 1
+        self.ended[kind] += 1
+        self.answered[kind] += evidence.status in SETTLED
         self.errors += evidence.status is Status.ERRORED
+        self.reused += evidence.cached
         self.spent_usd += evidence.cost_usd + evidence.lost_usd
 
     @property
     def finished(self) -> bool:
         """Whether nothing is left."""
-        return self.done.total() >= self.total.total()
+        return self.ended.total() >= self.total.total()
 
     def line(self) -> str:
-        """Done and total per condition, dollars, errors."""
-        shares = [f"{name} {self.done[name]}/{total}" for name, total in self.total.items()]
-        parts = [*shares, f"${self.spent_usd:.3f} of ${self.ceiling_usd:.2f}"]
+        """Answered and total per condition, dollars, answers reused, errors."""
+        shares = [f"{name} {self.answered[name]}/{total}" for name, total in self.total.items()]
+        parts = [*shares, f"${self.spent_usd:.3f} of ${self.ceiling_usd:.3g}"]
+        if self.reused:
+            parts.append(f"{self.reused} reused")
         if self.errors:
             parts.append(f"{self.errors} errors")
         return " · ".join(parts)
 
     def remaining(self) -> str:
         """About how long the rest takes."""
-        if not self.done.total():
+        asked = self.ended.total() - self.reused
+        if asked < 1:
             return ""
-        pace = (time.monotonic() - self.began) / self.done.total()
-        return f", about {pace * (self.total.total() - self.done.total()):.0f} s left"
+        pace = (time.monotonic() - self.began) / asked
+        return f", about {pace * (self.total.total() - self.ended.total()):.0f} s left"
 
 
 class Talking:
