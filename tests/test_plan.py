@@ -113,7 +113,7 @@ def test_no_answer_is_expected_to_be_longer_than_it_may_be():
 
 
 def test_the_expected_cost_counts_one_cache_write():
-    plan = made(repeats=1)
+    plan = made(repeats=1, max_tokens=1000)
     estimate = planning.estimate(plan, plan.trials, PRICES, output_tokens=(0, 100, 200))
     prefix = sum(-(-len(text) // 4) for text in plan.request(
         plan.trials[0], cacheable_tokens=1024).system)  # fmt: skip
