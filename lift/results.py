@@ -60,7 +60,8 @@ def result(
 ) -> Result:
     """Compare two conditions and say what it means: TRIALS and SCORES in."""
     comparison = compare(trials, scores, base=base, other=other)
-    each = experiment.cost_usd / experiment.answered if experiment.answered else 0.0
+    paid = experiment.answered - sum(reused.answers for reused in experiment.reused)
+    each = experiment.cost_usd / paid if paid else 0.0
     found = claims(comparison, trial_scores(scores), usd_per_trial=each)
     return Result(experiment, comparison, tuple(found))
 
