@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError
 
+from lift.credentials import Variable, address, headers, key
 from lift.errors import SettingError
 from lift.schema import Noun
 
@@ -77,6 +78,7 @@ CREDENTIALS = {
     "ANTHROPIC_API_KEY": "key of the Anthropic API",
     "ANTHROPIC_AUTH_TOKEN": "token of the Anthropic API, instead of a key",
     "ANTHROPIC_BASE_URL": "any server that speaks the Anthropic API",
+    "ANTHROPIC_CUSTOM_HEADERS": "headers for that server, one `Name: value` a line",
     "LANGFUSE_PUBLIC_KEY": "public key of the Langfuse project that runs are sent to",
     "LANGFUSE_SECRET_KEY": "its secret key",
     "LANGFUSE_BASE_URL": "a Langfuse server; Langfuse Cloud where there is none",
@@ -90,6 +92,8 @@ class Credential(Noun):
     base_url: str
     api_key: SecretStr | None = None
     auth_token: SecretStr | None = None
+    headers: Mapping[str, SecretStr] = {}
+    """Sent beside them; from where the key is from."""
 
 
 class Config(Noun):
@@ -100,8 +104,8 @@ class Config(Noun):
     settings: Settings
     origins: Mapping[str, str]
     """Setting → where its value came from."""
-    variables: Mapping[str, tuple[SecretStr, str]]
-    """Credential variable → its value and its source."""
+    variables: Mapping[str, Mapping[str, SecretStr]]
+    """Credential variable → source → value; the source that wins comes first."""
 
     def path(self, setting: str) -> Path:
         """The path a setting names, made absolute from the project's folder."""
@@ -167,20 +171,24 @@ def credential(config: Config) -> Credential | None:
 
     Raises:
         SettingError: the key and the base URL come from different sources, so that one of
-            them could redirect the other.
+            them could redirect the other; or one of them is malformed.
     """
-    url, url_source = _variable(config, "ANTHROPIC_BASE_URL")
+    url = _variable(config, "ANTHROPIC_BASE_URL")
+    base_url = address(url) if url else ANTHROPIC_URL
     for name, field in (("ANTHROPIC_API_KEY", "api_key"), ("ANTHROPIC_AUTH_TOKEN", "auth_token")):
-        secret, source = _variable(config, name)
-        if secret is None:
-            continue
-        if url is not None:
-            _check_source((name, source), ("ANTHROPIC_BASE_URL", url_source))
-        address = url.get_secret_value() if url else ANTHROPIC_URL
-        return Credential.model_validate({"base_url": address, field: secret})
-    if url is not None and is_loopback(url.get_secret_value()):
-        return Credential(base_url=url.get_secret_value())
+        if found := _variable(config, name):
+            _check_source(found, url)
+            carried = {field: key(found), "headers": _headers(config, found.source)}
+            return Credential.model_validate({"base_url": base_url, **carried})
+    if url and is_loopback(base_url):
+        return Credential(base_url=base_url, headers=_headers(config, url.source))
     return None
+
+
+def _headers(config: Config, source: str) -> dict[str, SecretStr]:
+    """Those from where the key is from: what was set for one server is not sent to another."""
+    found = _variable(config, "ANTHROPIC_CUSTOM_HEADERS", source)
+    return headers(found) if found else {}
 
 
 class LangfuseKeys(Noun):
@@ -195,12 +203,12 @@ def langfuse_keys(config: Config) -> LangfuseKeys | None:
     """The Langfuse project that runs are sent to; None where no key is set.
 
     Raises:
-        SettingError: one of the two keys is missing, or keys and base URL come from different
-            sources.
+        SettingError: one of the two keys is missing, keys and base URL come from different
+            sources, or one of them is malformed.
     """
-    public, public_source = _variable(config, "LANGFUSE_PUBLIC_KEY")
-    secret, secret_source = _variable(config, "LANGFUSE_SECRET_KEY")
-    url, url_source = _variable(config, "LANGFUSE_BASE_URL")
+    public = _variable(config, "LANGFUSE_PUBLIC_KEY")
+    secret = _variable(config, "LANGFUSE_SECRET_KEY")
+    url = _variable(config, "LANGFUSE_BASE_URL")
     if public is None and secret is None:
         return None
     if public is None or secret is None:
@@ -208,22 +216,21 @@ def langfuse_keys(config: Config) -> LangfuseKeys | None:
         raise SettingError(
             f"{missing} is not set, the other key is", where="credentials", fix="set both or none"
         )
-    _check_source(("LANGFUSE_PUBLIC_KEY", public_source), ("LANGFUSE_SECRET_KEY", secret_source))
-    if url is not None:
-        _check_source(("LANGFUSE_SECRET_KEY", secret_source), ("LANGFUSE_BASE_URL", url_source))
+    _check_source(public, secret)
+    _check_source(secret, url)
     return LangfuseKeys(
-        public_key=public.get_secret_value(),
-        secret_key=secret,
-        base_url=url.get_secret_value() if url else LANGFUSE_URL,
+        public_key=key(public).get_secret_value(),
+        secret_key=key(secret),
+        base_url=address(url) if url else LANGFUSE_URL,
     )
 
 
-def _check_source(one: tuple[str, str], other: tuple[str, str]) -> None:
-    if one[1] != other[1]:
+def _check_source(one: Variable, other: Variable | None) -> None:
+    if other and one.source != other.source:
         raise SettingError(
-            f"{one[0]} comes from the {one[1]} but {other[0]} from the {other[1]}",
+            f"{one.name} comes from the {one.source} but {other.name} from the {other.source}",
             where="credentials",
-            fix=f"set both in the same place, or drop {other[0]}",
+            fix=f"set both in the same place, or drop {other.name}",
         )
 
 
@@ -235,8 +242,12 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def _variable(config: Config, name: str) -> tuple[SecretStr | None, str]:
-    return config.variables.get(name, (None, DEFAULT))
+def _variable(config: Config, name: str, source: str | None = None) -> Variable | None:
+    """A credential variable: from a source, or from the one that wins."""
+    for known, value in config.variables.get(name, {}).items():
+        if source in (None, known):
+            return Variable(name, value, known)
+    return None
 
 
 def _pyproject(folder: Path) -> dict[str, Any]:
@@ -285,12 +296,12 @@ def _from_variables(variables: Mapping[str, str | None]) -> dict[str, Any]:
 
 def _credentials(
     environ: Mapping[str, str], dotenv: Mapping[str, str | None]
-) -> dict[str, tuple[SecretStr, str]]:
-    found: dict[str, tuple[SecretStr, str]] = {}
-    for source, variables in ((DOTENV, dotenv), (ENVIRONMENT, environ)):
+) -> dict[str, dict[str, SecretStr]]:
+    found: dict[str, dict[str, SecretStr]] = {}
+    for source, variables in ((ENVIRONMENT, environ), (DOTENV, dotenv)):
         for name in CREDENTIALS:
-            if value := variables.get(name):
-                found[name] = (SecretStr(value), source)
+            if value := (variables.get(name) or "").strip():
+                found.setdefault(name, {})[source] = SecretStr(value)
     return found
 
 

@@ -16,7 +16,8 @@ ROOT = Path(__file__).parent.parent
 LAYERS = {
     "lift.errors": 0,
     "lift.schema": 0,
-    "lift.settings": 1,
+    "lift.credentials": 1,
+    "lift.settings": 2,
     "lift.pricing": 1,
     "lift.skill": 1,
     "lift.evaluators": 1,

@@ -43,6 +43,9 @@ TRIES_WITHOUT_CONTACT = 5
 NO_CREDENTIAL = "none"
 """Sent as the key to a server on this machine when there is none."""
 
+SHORTEST_SECRET = 8
+"""What is shorter than this is no secret, and may be a word of an error's text."""
+
 FAILURES = {
     "refusal": "the model refused",
     "max_tokens": "the answer was cut off at max_tokens",
@@ -129,8 +132,8 @@ class Messages:
         self.base_url = credential.base_url
         self._contact = False
         self._answered = False
-        known = credential.api_key or credential.auth_token
-        self._secret = known.get_secret_value() if known else ""
+        known = (credential.api_key, credential.auth_token, *credential.headers.values())
+        self._secrets = [s.get_secret_value() for s in known if s and len(s) >= SHORTEST_SECRET]
         self._client = _client(credential, concurrency)
 
     async def answer(
@@ -297,7 +300,9 @@ class Messages:
         return Refused(problem, again=True, billed=sent, malformed=malformed)
 
     def _without_key(self, text: str) -> str:
-        return text.replace(self._secret, "<key>") if self._secret else text
+        for secret in self._secrets:
+            text = text.replace(secret, "<key>")
+        return text
 
 
 def parameters_of(request: Request) -> dict[str, Any]:
@@ -333,17 +338,23 @@ def _client(credential: Credential, concurrency: int) -> anthropic.AsyncAnthropi
     if not key and not token:
         secret = NO_CREDENTIAL
     limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
-    return anthropic.AsyncAnthropic(
+    client = anthropic.AsyncAnthropic(
         api_key=secret,
         auth_token=token.get_secret_value() if token else None,
         base_url=credential.base_url,
         max_retries=0,
+        open_telemetry={"traces": False, "propagation": False},  # as nobody asked lift for it
         http_client=anthropic.DefaultAsyncHttpxClient(
             limits=limits,
             # proxies and .netrc of the environment are for other hosts than a local server
             trust_env=not is_loopback(credential.base_url),
         ),
     )
+    # the SDK adds ANTHROPIC_CUSTOM_HEADERS of the environment, wherever the address comes from
+    client._custom_headers = {
+        n: value.get_secret_value() for n, value in credential.headers.items()
+    }
+    return client
 
 
 def _of_status(failed: anthropic.APIStatusError, said: str, request: Request, url: str) -> Refused:

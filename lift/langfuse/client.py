@@ -23,6 +23,7 @@ from pydantic import SecretStr, field_validator
 from lift.langfuse import faults
 from lift.langfuse.faults import LangfuseError, Refused
 from lift.schema import Noun
+from lift.settings import is_loopback
 
 OLDEST = (4, 59)
 """The first server version that takes scores as a list, with their times."""
@@ -96,6 +97,8 @@ class Connection:
             base_url=credential.base_url,
             auth=(credential.public_key, credential.secret_key.get_secret_value()),
             limits=httpx.Limits(keepalive_expiry=IDLE_S),
+            # proxies of the environment are for other hosts than a local server
+            trust_env=not is_loopback(credential.base_url),
             # certificates take a tenth of a second to load, and plain HTTP shows none
             verify=urlsplit(credential.base_url).scheme == "https",
         )
