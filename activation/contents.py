@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lift.paths import exists, expanded, inside
 from lift.skill import LARGEST_BYTES, SKILL_FILE
 
 
@@ -38,7 +39,7 @@ class Contents:
 
     def holds(self, path: str) -> bool:
         """Whether there is a file or folder at a path in the skill's folder."""
-        return os.path.exists(self.root / path)  # noqa: PTH110 - Path.exists raises on long names
+        return exists(self.root / path)
 
     def leaves(self, path: str) -> bool:
         """Whether a path in the skill's folder leads out of it."""
@@ -58,12 +59,14 @@ def look(path: Path) -> Contents:
     Args:
         path: a folder with SKILL.md, that SKILL.md, or a single command or agent file.
     """
-    path = _expanded(path)
-    root = path if path.is_dir() else path.parent
-    file = SKILL_FILE if path.is_dir() else path.name
+    path = expanded(path)
+    found = exists(path)
+    folder = found and path.is_dir()
+    root = path if folder else path.parent
+    file = SKILL_FILE if folder else path.name
     whole = file == SKILL_FILE
     name = Path(os.path.abspath(root)).name if whole else path.stem  # noqa: PTH100 - keeps links
-    data, problem, fix = _main(root, file, found=path.is_dir() or path.exists())
+    data, problem, fix = _main(root, file, found=found)
     near = "" if data is not None else _near(root, file)
     return Contents(
         root=root,
@@ -122,14 +125,7 @@ def _outside(root: Path) -> Iterator[str]:
 
 
 def _inside(path: Path, root: Path) -> bool:
-    try:  # realpath, not resolve(): a loop of links must not raise
-        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+    try:
+        return inside(path, root)
     except (OSError, ValueError):
         return False
-
-
-def _expanded(path: Path) -> Path:
-    try:
-        return path.expanduser()
-    except RuntimeError:  # the home of nobody
-        return path

@@ -15,6 +15,7 @@ from lift.errors import UsageError
 from lift.evaluators import judge as judging
 from lift.journal import Journal
 from lift.judging import Bench
+from lift.paths import exists
 from lift.plan import Estimate, Plan
 from lift.pricing import Price, cost_usd, estimated_tokens, price_of
 from lift.replies import Replies
@@ -249,7 +250,7 @@ class _SoFar:
 
 def _so_far(config: Config, experiment: str) -> _SoFar:
     path = config.path("journal")
-    if not path.exists():
+    if not exists(path):
         return _SoFar({}, 0, 0.0)
     with Journal(path) as journal:
         return _SoFar(

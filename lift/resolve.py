@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lift.backends import demo
-from lift.dataset import Dataset, Selection, discover
+from lift.dataset import AnyDataset, Dataset, Selection, discover
 from lift.errors import CredentialError, DatasetError, SkillError
+from lift.paths import exists, expanded
 from lift.settings import FLAG, Config, credential
 from lift.skill import SKILL_FILE, Skill, load
 
@@ -88,17 +89,35 @@ def _skill(config: Config, datasets: Sequence[Dataset]) -> Skill:
                 fix="choose one with --skill NAME",
             )
         wanted = names[0]
-    return load(skill_path(config, wanted))
+    return load(skill_path(config, wanted, datasets))
 
 
-def skill_path(config: Config, wanted: str) -> Path:
-    """A name is looked up in skills_dir; anything else is a path."""
-    named = config.path("skills_dir") / wanted
-    if "/" not in wanted and (named / SKILL_FILE).exists():
-        return named
-    path = Path(wanted).expanduser()
+def skill_path(config: Config, wanted: str, datasets: Sequence[AnyDataset] = ()) -> Path:
+    """Where a skill is: a name is looked up in skills_dir; anything else is a path.
+
+    Args:
+        config: names the folder.
+        wanted: its name or a path.
+        datasets: named in the error, where they are about it.
+
+    Raises:
+        SkillError: there is nothing.
+    """
+    folder = config.path("skills_dir")
+    if "/" not in wanted and exists(folder / wanted / SKILL_FILE):
+        return folder / wanted
+    path = expanded(Path(wanted))
     from_flag = config.origins["skill"] == FLAG
-    return path if path.is_absolute() or from_flag else config.root / path
+    path = path if path.is_absolute() or from_flag else config.root / path
+    if exists(path):
+        return path
+    about = ", ".join(dataset.name for dataset in datasets if dataset.skill == wanted)
+    there = ", ".join(sorted(one.parent.name for one in folder.glob(f"*/{SKILL_FILE}")))
+    raise SkillError(
+        f"no such skill {wanted!r}" + (f", which the dataset {about} is about" if about else ""),
+        where=f"{path}, or {folder}",
+        fix=f"there is {there}" if there else f"put it into {folder}, or give its path",
+    )
 
 
 def named(datasets: Sequence[Dataset], names: Sequence[str], where: str) -> list[Dataset]:

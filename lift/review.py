@@ -15,6 +15,7 @@ from lift.budget import Budget
 from lift.dataset import discover_all
 from lift.errors import DatasetError, SkillError
 from lift.journal import Journal
+from lift.paths import as_name
 from lift.perform import Calls, backend_of, interruptible
 from lift.prepare import clock, kept_replies, prices
 from lift.resolve import backend_name, skill_path
@@ -70,7 +71,7 @@ def target(config: Config, wanted: str | None) -> Path:
     """The skill to review: a path or a name, or the only one that has trigger prompts or items.
 
     Raises:
-        SkillError: none is named, and not exactly one has datasets.
+        SkillError: there is none; or none is named, and not exactly one has datasets.
     """
     if wanted or config.settings.skill:
         return skill_path(config, wanted or config.settings.skill)
@@ -78,7 +79,7 @@ def target(config: Config, wanted: str | None) -> Path:
     names = sorted({one.skill for one in found if isinstance(one, TriggerPrompts)})
     names = names or sorted({one.skill for one in found})
     if len(names) == 1:
-        return skill_path(config, names[0])
+        return skill_path(config, names[0], found)
     raise SkillError(
         f"several skills have datasets: {', '.join(names)}" if names else "no skill named",
         where=str(config.path("datasets_dir")),
@@ -110,7 +111,7 @@ def review(config: Config, path: Path, *, linted: bool, activated: bool) -> Revi
             raise
         skipped = str(unusable.what) if activated else ""
     return Review(
-        skill=skill.name if skill else path.name,
+        skill=skill.name if skill else as_name(path.resolve().name),
         tree_hash=skill.tree_hash if skill else "",
         description=skill.description if skill else "",
         lint=report,

@@ -13,6 +13,7 @@ from pydantic import Field, SecretStr, ValidationError
 
 from lift.credentials import Variable, address, headers, key
 from lift.errors import SettingError
+from lift.paths import expanded
 from lift.schema import Noun
 
 ENVIRONMENT = "environment"
@@ -109,7 +110,7 @@ class Config(Noun):
 
     def path(self, setting: str) -> Path:
         """The path a setting names, made absolute from the project's folder."""
-        return self.root / Path(getattr(self.settings, setting)).expanduser()
+        return self.root / expanded(Path(getattr(self.settings, setting)))
 
 
 def project_root(folder: Path) -> Path:

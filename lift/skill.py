@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from lift.errors import SkillError
+from lift.paths import as_name, exists, expanded, inside, is_name
 from lift.schema import Noun
 
 SKILL_FILE = "SKILL.md"
@@ -30,6 +31,8 @@ class Skill(Noun):
     """What is tested: the text a model is shown, and what identifies it."""
 
     name: str
+    """What the frontmatter calls it, if that may be part of a path; else what its folder is called,
+    made fit for one."""
     description: str
     body: str
     """The text after the frontmatter."""
@@ -78,7 +81,7 @@ def load(path: Path) -> Skill:
     Raises:
         SkillError: it is missing, unreadable, not UTF-8 or has no text.
     """
-    path = path.expanduser()
+    path = expanded(path)
     main = _main_file(path)
     front = split(_read_text(main))
     if not front.body.strip():
@@ -86,9 +89,10 @@ def load(path: Path) -> Skill:
     root = main.parent if main.name == SKILL_FILE else main
     files, outside = _tree(root) if root.is_dir() else ({main.name: main}, [])
     fields = fields_of(front.block)
+    called = _text(fields.get("name"))
     fallback = root.resolve().name if root.is_dir() else main.stem
     return Skill(
-        name=_text(fields.get("name")) or fallback,
+        name=called if is_name(called) else as_name(fallback),
         description=_text(fields.get("description")),
         body=front.body,
         root=root,
@@ -130,20 +134,20 @@ def fields_of(block: str | None) -> dict[str, Any]:
 
 
 def _main_file(path: Path) -> Path:
+    if not exists(path):
+        raise SkillError("no such skill", where=str(path), fix="check the path")
     main = path / SKILL_FILE if path.is_dir() else path
     if main.is_file():
-        if path.is_dir() and not _inside(main, path):
+        if not inside(main, main.parent):
             raise SkillError(
-                f"{SKILL_FILE} is a link that leads out of the skill's folder",
+                f"{main.name} is a link that leads out of the skill's folder",
                 where=str(main),
                 fix="put the file itself into the folder",
             )
         return main
     if path.is_dir():
         raise SkillError(f"no {SKILL_FILE} in the folder", where=str(path), fix="add one")
-    if main.exists():
-        raise SkillError("not a folder or a regular file", where=str(path))
-    raise SkillError("no such skill", where=str(path), fix="check the path given with --skill")
+    raise SkillError("not a folder or a regular file", where=str(path))
 
 
 def _tree(root: Path) -> tuple[dict[str, Path], list[str]]:
@@ -153,16 +157,11 @@ def _tree(root: Path) -> tuple[dict[str, Path], list[str]]:
     for folder, folders, names in os.walk(root, onerror=_unreadable):
         folders[:] = sorted(name for name in folders if name != ".git")
         for path in (Path(folder) / name for name in (*folders, *names)):
-            if not _inside(path, root):
+            if not inside(path, root):
                 outside.append(path.relative_to(root).as_posix())
             elif path.is_file():
                 files[path.relative_to(root).as_posix()] = path
     return dict(sorted(files.items())), sorted(outside)
-
-
-def _inside(path: Path, root: Path) -> bool:
-    # realpath, not resolve(): a loop of links must not raise
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def _unreadable(problem: OSError) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 
@@ -54,13 +55,42 @@ def test_a_server_that_is_not_there(project):
     refused(project.lift("--quick"), 3, "cannot be reached", url)
 
 
-@pytest.mark.parametrize("path", ["none", "home"])
-def test_a_skill_that_is_not_there(project, path):
+@pytest.mark.parametrize("path", ["none", "a/none", "~nobody-at-all/x", "x" * 300])
+@pytest.mark.parametrize(
+    "command", [("--quick", "--skill"), ("smoke", "--skill"), ("lint",), ("activation",)]
+)
+def test_a_skill_that_is_not_there(project, command, path):
+    done = project.lift(*command, path)
+
+    refused(done, 2, f"no such skill {path!r}", "there is greet")
+
+
+def test_a_folder_that_is_no_skill(project):
     (project.root / "home").mkdir()
 
-    refused(
-        project.lift("--quick", "--skill", path), 2, "SKILL.md" if path == "home" else "no such"
-    )
+    refused(project.lift("--quick", "--skill", "home"), 2, "no SKILL.md in the folder")
+
+
+@pytest.mark.parametrize("command", ["run", "smoke", "lint", "activation"])
+def test_a_skill_that_a_dataset_is_about_and_that_is_not_there(project, command):
+    project.skill.rename(project.skill.with_name("other.md"))
+    project.skill.parent.rename(project.root / "skills" / "moved")
+
+    done = project.lift(command)
+
+    refused(done, 2, "no such skill 'greet', which the dataset greetings is about", "skills")
+
+
+def test_names_that_steer_no_path(project, serve):
+    model = serve()
+    text = project.skill.read_text().replace("name: greet", 'name: "../../../greet"')
+    project.skill.write_text(text, "utf-8")
+
+    assert project.lift("--quick", "--dataset", "greetings").returncode == 0
+    (known,) = json.loads(project.lift("list", "--json").stdout)
+    assert known["experiment"]["skill"] == "greet"
+    assert known["experiment"]["name"].startswith("greet-")
+    assert not any("../" in str(body["system"]) for body in model.calls)
 
 
 def test_a_skill_with_a_link_out_of_it(project, serve):
@@ -75,6 +105,20 @@ def test_a_skill_with_a_link_out_of_it(project, serve):
     project.skill.unlink()
     project.skill.symlink_to(secret)
     refused(project.lift("--quick"), 2, "leads out of the skill's folder")
+    named = project.lift("--quick", "--skill", "skills/greet/SKILL.md")
+    refused(named, 2, "leads out of the skill's folder")
+
+
+def test_canned_replies_that_are_a_link_out_of_the_datasets(project):
+    secret = project.root / "secret.yaml"
+    secret.write_text("greet-0: {with_skill: [the secret], without_skill: [the secret]}", "utf-8")
+    (project.root / "datasets" / "demo").mkdir()
+    (project.root / "datasets" / "demo" / "greetings.yaml").symlink_to(secret)
+
+    done = project.lift("--quick")
+
+    refused(done, 2, "a link that leads out of the datasets' folder")
+    assert "the secret" not in done.stdout + done.stderr
 
 
 def test_a_dataset_with_a_syntax_error(project):
@@ -137,7 +181,8 @@ def test_a_journal_that_cannot_be_written(project, serve):
     model = serve()
     (project.root / "file").write_text("x")
 
-    refused(project.lift("--quick", "--journal", "file/journal.db"), 3, "journal")
+    for path in ("file/journal.db", "x" * 300):
+        refused(project.lift("--quick", "--journal", path), 3, "journal")
     assert model.calls == []
 
 

@@ -6,8 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from activation.lint import lint
 from lift.errors import SkillError
+from lift.paths import as_name, is_name
 from lift.skill import LARGEST_BYTES, fields_of, load, split
 
 TEXT = "---\nname: x\ndescription: does x\n---\n\n# X\n\nSee [more](docs/more.md#part).\n"
@@ -83,6 +87,23 @@ def test_a_skill_md_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path):
         load(folder)
 
 
+@pytest.mark.parametrize("name", ["SKILL.md", "review.md"])
+def test_a_file_that_is_named_itself_may_not_lead_out_of_its_folder(tmp_path: Path, name: str):
+    (tmp_path / "secret").write_text("secret", "utf-8")
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / name).symlink_to(tmp_path / "secret")
+
+    with pytest.raises(SkillError, match=f"{name} is a link that leads out of the skill's folder"):
+        load(folder / name)
+
+
+def test_a_folder_that_is_a_link_itself_is_read(folder: Path, tmp_path: Path):
+    (tmp_path / "link").symlink_to(folder)
+
+    assert load(tmp_path / "link" / "SKILL.md").name == load(tmp_path / "link").name == "x"
+
+
 def test_a_link_inside_the_folder_is_read(folder: Path):
     (folder / "again.md").symlink_to(folder / "docs" / "more.md")
 
@@ -130,6 +151,60 @@ def test_a_missing_name_is_the_folders(tmp_path: Path):
     (tmp_path / "named" / "SKILL.md").write_text("---\nname: 5\n---\nText", "utf-8")
 
     assert load(tmp_path / "named").name == "named"
+
+
+UNSAFE = [
+    "../../etc/passwd",
+    "a/b",
+    "a\\\\b",
+    "..",
+    "a..b",
+    ".hidden",
+    "a\\x1b[31m",
+    "a\\nb",
+    "a b",
+    "n\u00e4me",
+    "x" * 65,
+    "",
+    "  ",
+]
+"""As they stand between double quotes in YAML."""
+
+
+@pytest.mark.parametrize("line", [f'name: "{name}"' for name in UNSAFE] + ["name: 5", "name: [a]"])
+def test_a_name_that_is_not_safe_is_never_used_and_lint_says_so(tmp_path: Path, line: str):
+    folder = tmp_path / "My skill"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(f"---\n{line}\ndescription: d\n---\nText", "utf-8")
+
+    assert load(folder).name == "My-skill"
+    rules = {found.rule for found in lint(folder).findings}
+    assert rules & {"name", "name-form"}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("pdf-forms", "pdf-forms"),
+        ("PDF.forms_2", "PDF.forms_2"),
+        ("My skill!", "My-skill"),
+        ("..a../..b..", "a.-.b"),
+        ("-x-", "x"),
+        ("x" * 80, "x" * 64),
+        ("\u6280\u80fd", "skill-"),
+        ("..", "skill-"),
+        ("", "skill-"),
+    ],
+)
+def test_a_name_is_made_of_any_text(text: str, name: str):
+    assert is_name(as_name(text))
+    assert as_name(text).startswith(name)
+
+
+@given(st.text())
+def test_what_is_made_of_a_text_is_a_name_and_stays_one(text: str):
+    assert is_name(as_name(text))
+    assert as_name(as_name(text)) == as_name(text)
 
 
 def test_a_missing_folder_is_one_clear_error(tmp_path: Path):

@@ -11,6 +11,7 @@ import yaml
 
 from lift.backends import Meter
 from lift.errors import BackendError, DatasetError
+from lift.paths import inside
 from lift.schema import Evidence, Label, Reply, Request, Status
 
 NOTICE = "canned demo replies: they show the tool, and prove nothing about a skill"
@@ -74,11 +75,17 @@ def load(folder: Path, dataset: str) -> dict[Label, Sequence[str]]:
         Empty where the dataset has none.
 
     Raises:
-        DatasetError: the file is not `item: condition: [reply, …]`.
+        DatasetError: the file is not `item: condition: [reply, …]`, or leads out of the folder.
     """
     path = folder / "demo" / f"{dataset}.yaml"
     if not path.exists():
         return {}
+    if not inside(path, folder):
+        raise DatasetError(
+            "the canned replies are a link that leads out of the datasets' folder",
+            where=str(path),
+            fix="put the file itself there",
+        )
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         content = yaml.load(path.read_text("utf-8"), Loader=loader)

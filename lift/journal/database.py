@@ -17,6 +17,7 @@ from typing import Self
 
 from lift.errors import JournalError
 from lift.journal.migrations import MIGRATIONS, statements
+from lift.paths import exists
 
 BALLAST_BYTES = 1 << 16
 """Set aside beside the journal for each call in flight, given back when the disk is full."""
@@ -39,7 +40,7 @@ class Database:
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.path = path
-        if not create and not path.exists():
+        if not create and not exists(path):
             raise JournalError(
                 "no journal here", where=str(path), fix="run lift --quick first, or set journal"
             )
