@@ -58,6 +58,8 @@ class Candidate(Noun):
     claim: Claim
     partial: bool = False
     """True where the ceiling or an interrupt left trials unasked."""
+    canned: bool = False
+    """True where the replies are the demo's."""
 
 
 class Ruling(Noun):
@@ -119,6 +121,8 @@ def raised(baseline: Baseline, candidate: Candidate) -> Baseline:
 
 def _unusable(candidate: Candidate) -> list[str]:
     reasons = []
+    if candidate.canned:
+        reasons.append("canned demo replies prove nothing about a skill")
     if candidate.partial:
         reasons.append("the run is partial")
     if candidate.claim.verdict is Verdict.INVALID:

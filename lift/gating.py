@@ -13,6 +13,7 @@ from lift import baselines
 from lift.errors import ResultError, UsageError
 from lift.gate import FEWEST_REPEATS, Candidate, Ruling, raised, rule
 from lift.journal import Journal
+from lift.paths import exists, inside, is_name
 from lift.results import candidates, compared
 from lift.settings import Config
 
@@ -47,13 +48,20 @@ def gate(
         rebase: a record of other items, checks or exposure is replaced.
 
     Raises:
-        UsageError: recording lacks something it needs, or a file is not what it should be.
+        UsageError: recording lacks something it needs, a file is not what it should be, or there
+            is no score to rule on.
         ExperimentError: there is no such experiment.
     """
     item, found = _from_file(name, file) if file else _from_journal(config, name)
+    if not found:
+        raise ResultError(
+            "no item was scored under both conditions: there is nothing to rule on",
+            where=str(file or name or "the last experiment"),
+            fix="run it again",
+        )
     pages = _pages(config, recording) if recording else []
     folder = config.path("datasets_dir") / "baselines"
-    path = folder / f"{item}.json"
+    path = _baseline(folder, item)
     baseline = baselines.read(path, item)
     if recording and not recording.allow_noisy:
         _check_repeats(found)
@@ -71,6 +79,17 @@ def gate(
     return rulings
 
 
+def _baseline(folder: Path, item: str) -> Path:
+    path = folder / f"{item}.json"
+    if is_name(item) and inside(path, folder):
+        return path
+    raise UsageError(
+        f"{item!r} names no baseline",
+        where=str(folder),
+        fix="name a skill: letters, digits, '.', '_' and '-'; its file is no link out of the folder",
+    )
+
+
 def _from_journal(config: Config, name: str | None) -> tuple[str, list[Candidate]]:
     with Journal(config.path("journal"), create=False) as journal:
         result = compared(journal, name)
@@ -80,13 +99,22 @@ def _from_journal(config: Config, name: str | None) -> tuple[str, list[Candidate
 def _from_file(item: str | None, file: Path) -> tuple[str, list[Candidate]]:
     try:
         content: dict[str, Any] = json.loads(file.read_text("utf-8"))
-        return str(item), [Candidate.model_validate(one) for one in content["candidates"]]
-    except (OSError, ValueError, KeyError, TypeError, ValidationError) as bad:
+        canned = bool(content["experiment"]["canned"])
+        found = [Candidate.model_validate(one) for one in content["candidates"]]
+        return str(item), [one.model_copy(update={"canned": canned or one.canned}) for one in found]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as bad:
         raise ResultError(
-            f"not a result that lift run --out wrote: {bad}",
+            f"not a result that lift run --out wrote: {_why(bad)}",
             where=str(file),
             fix="write it again: lift run … --out FILE",
         ) from bad
+
+
+def _why(bad: Exception) -> str:
+    if isinstance(bad, ValidationError):
+        first = bad.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return f"{bad} is missing" if isinstance(bad, KeyError) else str(bad)
 
 
 def _pages(config: Config, recording: Recording) -> list[str]:
@@ -99,7 +127,8 @@ def _pages(config: Config, recording: Recording) -> list[str]:
     names = [name.strip() for name in recording.pages.split(",") if name.strip()]
     folder = config.path("gate_pages_dir")
     for name in names:
-        if not any((folder / f"{name}{suffix}").is_file() for suffix in ("", ".md")):
+        pages = [folder / f"{name}{suffix}" for suffix in ("", ".md")]
+        if not any(exists(page) and page.is_file() and inside(page, folder) for page in pages):
             raise UsageError(
                 f"there is no page {name!r}",
                 where=str(folder),

@@ -71,7 +71,7 @@ CHECKS = ("rubric", "evaluators")
 
 
 def candidates(journal: Journal, found: Result) -> list[Candidate]:
-    """What the gate is asked to accept, one a model.
+    """What the gate is asked to accept, one a model; none where no item was scored.
 
     Args:
         journal: where the experiment is recorded.
@@ -91,8 +91,9 @@ def candidates(journal: Journal, found: Result) -> list[Candidate]:
             model=claim.model,
             claim=claim,
             partial=unasked,
+            canned=found.experiment.canned,
             best=Best(
-                score=_number(rows.loc[claim.model, frames.OTHER]) or 0.0,
+                score=score,
                 without=_number(rows.loc[claim.model, frames.BASE]),
                 run=name,
                 date=f"{datetime.fromtimestamp(found.experiment.created_ms / 1000, UTC):%Y-%m-%d}",
@@ -103,6 +104,7 @@ def candidates(journal: Journal, found: Result) -> list[Candidate]:
             ),
         )
         for claim in found.claims
+        if (score := _number(rows.loc[claim.model, frames.OTHER])) is not None
     ]
 
 

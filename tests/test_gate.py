@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from servers import Says
 
-from lift.errors import BaselineError
+from lift.errors import BaselineError, ResultError, UsageError
 from lift.gate import Baseline, Best, Candidate, raised, rule
+from lift.gating import gate
+from lift.settings import read
 from lift.verdict import Claim, Verdict
 
 MODEL = "claude-sonnet-5-5"
@@ -21,9 +24,9 @@ def asking(score: float = 0.8, without: float | None = 0.5, **more: Any) -> Cand
         model=MODEL, verdict=more.pop("verdict", Verdict.HELPS), scope=None, delta=None, low=None,
         high=None, p=more.pop("p", 0.01), items=9, repeats=3, moved=9, says="s", then="t",
     )  # fmt: skip
-    partial = more.pop("partial", False)
+    partial, canned = more.pop("partial", False), more.pop("canned", False)
     best = Best(score=score, without=without, dataset_hash="d", evaluator_hash="e", **more)
-    return Candidate(model=MODEL, claim=claim, best=best, partial=partial)
+    return Candidate(model=MODEL, claim=claim, best=best, partial=partial, canned=canned)
 
 
 def known(score: float = 0.7, **more: Any) -> Baseline:
@@ -43,6 +46,7 @@ def known(score: float = 0.7, **more: Any) -> Baseline:
         (asking(0.6, 0.9), known(0.7), ["the best", "without the skill"]),
         (asking(partial=True), known(), ["partial"]),
         (asking(verdict=Verdict.INVALID), known(), ["invalid"]),
+        (asking(canned=True), known(), ["canned demo replies prove nothing"]),
         (asking(trigger_rate=0.7), known(trigger_rate=0.8), ["trigger rate fell"]),
         (asking(trigger_rate=0.8), known(trigger_rate=0.8), []),
         (asking(), known(trigger_rate=0.8), []),
@@ -133,10 +137,134 @@ def test_a_result_file_is_ruled_on_without_the_journal(project, serve):
     (project.root / ".lift" / "journal.db").unlink()
 
     assert project.lift("gate", "greet", "result.json").returncode == 0
-    (project.root / "result.json").write_text("{}")
-    broken = project.lift("gate", "greet", "result.json")
-    assert broken.returncode == 2
-    assert "not a result" in broken.stderr
+
+
+BEST = {"score": 0.9, "without": 0.5}
+CLAIM = json.loads(asking().claim.model_dump_json())
+CANDIDATE = {"model": MODEL, "best": BEST, "claim": CLAIM}
+REAL = {"canned": False}
+
+
+def ruled(folder: Path, item: str) -> dict[str, Any]:
+    """What the gate says of the result in a folder."""
+    file = folder / "result.json"
+    return gate(read(folder, {}, {}), item, file, recording=None, confident=False, rebase=False)
+
+
+@pytest.mark.parametrize(
+    ("result", "says"),
+    [
+        ([], "not a result"),
+        ({}, "'experiment' is missing"),
+        ({"experiment": {}, "candidates": [CANDIDATE]}, "'canned' is missing"),
+        ({"experiment": REAL}, "'candidates' is missing"),
+        ({"experiment": REAL, "candidates": []}, "nothing to rule on"),
+        ({"experiment": REAL, "candidates": None}, "not a result"),
+        ({"experiment": REAL, "candidates": [{}]}, "model: Field required"),
+        ({"experiment": REAL, "candidates": [CANDIDATE | {"best": {}}]}, "best.score"),
+        ({"experiment": REAL, "candidates": [CANDIDATE | {"claim": {}}]}, "claim."),
+        *(
+            (
+                {"experiment": REAL, "candidates": [CANDIDATE | {"best": BEST | {field: value}}]},
+                f"best.{field}: Input should be",
+            )
+            for field in ("score", "without", "trigger_rate")
+            for value in (float("nan"), float("inf"), -0.1, 1.1, "x")
+        ),
+    ],
+)
+def test_a_file_that_is_no_result_is_refused(tmp_path, result, says):
+    (tmp_path / "result.json").write_text(json.dumps(result))
+
+    with pytest.raises(ResultError, match=re.escape(says)) as refused:
+        ruled(tmp_path, "greet")
+
+    assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["", "[" * 100_000, "\xff", "{"])
+def test_a_file_that_is_no_json_is_refused(tmp_path, text):
+    (tmp_path / "result.json").write_bytes(text.encode("latin-1"))
+
+    with pytest.raises(ResultError, match="not a result"):
+        ruled(tmp_path, "greet")
+
+
+def test_a_refused_file_is_one_clear_message(project):
+    (project.root / "result.json").write_text('{"candidates": []}')
+
+    done = project.lift("gate", "greet", "result.json")
+
+    assert done.returncode == 2
+    assert "not a result" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("item", ["../greet", "a/b", "..", ".hidden", "", "a b", "x" * 65, "a\nb"])
+def test_an_item_that_is_no_name_is_refused(tmp_path, item):
+    content = {"experiment": REAL, "candidates": [CANDIDATE]}
+    (tmp_path / "result.json").write_text(json.dumps(content))
+
+    with pytest.raises(UsageError, match="names no baseline") as refused:
+        ruled(tmp_path, item)
+
+    assert refused.value.exit_code == 2
+
+
+def test_a_baseline_that_is_a_link_out_of_the_folder_is_refused(project, serve, pages):
+    run(project, serve, 6)
+    folder = project.root / "datasets" / "baselines"
+    folder.mkdir()
+    elsewhere = project.root / "elsewhere.json"
+    elsewhere.write_text('{"schema": "skill-eval-baseline/1", "item": "greet", "best": {}}')
+    (folder / "greet.json").symlink_to(elsewhere)
+    before = elsewhere.read_text()
+
+    done = project.lift("gate", "--record", "--pr", "1", "--pages", "testing")
+
+    assert done.returncode == 2
+    assert "names no baseline" in done.stderr
+    assert elsewhere.read_text() == before
+
+
+def test_a_page_outside_the_folder_of_pages_is_none(project, serve, pages):
+    run(project, serve, 6)
+
+    done = project.lift("gate", "--record", "--pr", "1", "--pages", "../skills/greet/SKILL")
+
+    assert done.returncode == 2
+    assert "there is no page" in done.stderr
+
+
+def test_canned_replies_are_never_accepted(project, pages):
+    demo = project.root / "datasets" / "demo"
+    demo.mkdir()
+    replies = {"with_skill": ["hello()"], "without_skill": ["hm"]}
+    canned = {f"greet-{number}": replies for number in range(10)}
+    (demo / "greetings.yaml").write_text(json.dumps(canned))
+    done = project.lift("--full", "--repeats", "3", "--out", "result.json")
+    assert done.returncode == 0, done.stderr
+
+    record = ("--record", "--pr", "1", "--pages", "testing")
+    for args in (record, ("greet", "result.json", *record)):
+        refused = project.lift("gate", *args)
+        assert refused.returncode == 1, refused.stderr
+        assert "canned demo replies prove nothing" in refused.stdout
+    assert not (project.root / "datasets" / "baselines" / "greet.json").exists()
+
+
+def test_a_run_without_a_score_is_nothing_to_rule_on(project, serve):
+    serve()
+    text = (project.root / "datasets" / "greetings.py").read_text()
+    odd = "class Bad(Rubric):\n    def score(self, evidence):\n        raise RuntimeError\n\n"
+    text = text.replace("DATASET", f"{odd}DATASET", 1).replace("rubric=Rubric(", "rubric=Bad(")
+    project.dataset(text)
+    project.lift("--quick", "--out", "result.json")
+
+    for args in ((), ("greet", "result.json")):
+        done = project.lift("gate", *args)
+        assert done.returncode == 2, (done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
