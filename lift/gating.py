@@ -86,7 +86,7 @@ def _baseline(folder: Path, item: str) -> Path:
     raise UsageError(
         f"{item!r} names no baseline",
         where=str(folder),
-        fix="name a skill: letters, digits, '.', '_' and '-'; its file is no link out of the folder",
+        fix="name a skill (letters, digits, '.', '_', '-'); its file may be no link to elsewhere",
     )
 
 

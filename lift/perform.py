@@ -68,20 +68,23 @@ def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
     Raises:
         CeilingReached, CouldNotRun, Interrupted: see Run.all.
     """
-    with Journal(config.path("journal"), create=False) as journal:
+    with (
+        Journal(config.path("journal"), create=False) as journal,
+        journal.running(experiment.name, waiting=watcher.waiting),
+    ):
+        jobs = missing(
+            journal.records(experiment.name),
+            bench=bench(config.settings),
+            journal=journal,
+            voted=watcher.voted,
+        )
+        if not jobs:
+            return
         backend = "demo" if experiment.canned else _real(config)
-        known = prices((), config.settings, backend)
+        known = prices([config.settings.judge_model], config.settings, backend)
         calls = Calls(experiment.name, backend, experiment.datasets, known)
-        with journal.running(experiment.name, waiting=watcher.waiting):
-            jobs = missing(
-                journal.records(experiment.name),
-                bench=bench(config.settings),
-                journal=journal,
-                voted=watcher.voted,
-            )
-            if jobs:
-                journal.set_aside(config.settings.concurrency)
-                asyncio.run(_perform(config, calls, jobs, journal))
+        journal.set_aside(config.settings.concurrency)
+        asyncio.run(_perform(config, calls, jobs, journal))
 
 
 @dataclass(frozen=True)

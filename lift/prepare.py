@@ -47,6 +47,8 @@ class Wanted:
     """Use no answer that was given before."""
     judge: bool | None = None
     """True judges every dataset, False none, None those that ask for it."""
+    plan_only: bool = False
+    """Whether nothing will be asked, so that no key is needed."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Prepared:
     left: tuple[Trial, ...]
     """Trials still to be asked."""
     judged: frozenset[str]
-    """Names of the datasets whose trials are judged."""
+    """Names of the datasets with trials that are judged."""
     votes_left: int
     """Votes still to be cast, on answered trials and on those left."""
     estimate: Estimate
@@ -67,7 +69,7 @@ class Prepared:
     notices: tuple[str, ...]
     """What a person should know before it starts."""
     prices: Mapping[str, Price]
-    """Model → price, the judge's included."""
+    """Model → price, the judge's included where something is judged."""
     cache_life: CacheLife
     """Of the prompt-cache prefixes."""
     fresh: bool
@@ -111,9 +113,8 @@ def prices(models: Sequence[str], settings: Settings, backend: str) -> dict[str,
         SettingError: a model has no price.
     """
     if backend == "demo":
-        return dict.fromkeys((*models, settings.judge_model), Price(input_usd=0, output_usd=0))
-    known = {model: price_of(model, settings.price) for model in models}
-    return known | {settings.judge_model: known.get(settings.judge_model) or _judges(settings)}
+        return dict.fromkeys(models, Price(input_usd=0, output_usd=0))
+    return {model: price_of(model, settings.price) for model in models}
 
 
 def smoke(config: Config, item: str | None) -> Wanted:
@@ -165,17 +166,15 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
     if wanted.repeats is not None and wanted.repeats < 1:
         raise UsageError(f"{wanted.repeats} repeats are none", where="repeats", fix="ask 1 or more")
     settings = config.settings
-    backend = resolve.backend_name(config)
-    skill, datasets = resolve.skill_and_datasets(config, wanted.datasets)
-    models = wanted.models or (settings.model,)
-    notices: tuple[str, ...] = ()
-    if backend == "demo":
-        datasets, notices = resolve.canned_only(config, datasets, wanted.selection)
+    skill, found = resolve.skill_and_datasets(config, wanted.datasets)
+    backend, datasets, notices = resolve.answering(
+        config, found, wanted.selection, plan_only=wanted.plan_only
+    )
     plan = planning.make(
         skill,
         datasets,
         selection=wanted.selection,
-        models=models,
+        models=wanted.models or (settings.model,),
         repeats=wanted.repeats or (QUICK_REPEATS if wanted.selection.quick else FULL_REPEATS),
         backend=backend,
         max_tokens=settings.max_tokens,
@@ -183,18 +182,14 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
         experiment=wanted.experiment,
         again=f"-{_stamp()}" if wanted.again else "",
     )
-    return _prepared(config, wanted, plan, notices, prices(models, settings, backend))
+    return _prepared(config, wanted, plan, notices)
 
 
-def _prepared(
-    config: Config,
-    wanted: Wanted,
-    plan: Plan,
-    notices: tuple[str, ...],
-    known: Mapping[str, Price],
-) -> Prepared:
+def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ...]) -> Prepared:
     settings = config.settings
     judged = frozenset(d.name for d in plan.datasets if _judged(d, wanted.judge))
+    judges = [settings.judge_model] if judged else []
+    known = prices([*(c.model for c in plan.conditions), *judges], settings, plan.backend)
     so_far = _so_far(config, plan.experiment)
     left = planning.left(plan.trials, so_far.ended)
     fresh = wanted.fresh or wanted.again
@@ -209,7 +204,7 @@ def _prepared(
         left=tuple(left),
         judged=judged,
         votes_left=missing,
-        estimate=_with_votes(calls, missing, known[settings.judge_model]),
+        estimate=_with_votes(calls, missing, known[settings.judge_model]) if missing else calls,
         spent_usd=so_far.spent_usd,
         notices=notices,
         prices=known,
@@ -224,7 +219,7 @@ def _unanswered(
 ) -> list[Trial]:
     """The trials whose answer was not given to an equal request before."""
     path = config.path("journal")
-    if not path.exists():
+    if not exists(path):
         return list(left)
     with Journal(path) as journal:
         replies = kept_replies(config, journal, plan.backend)
@@ -261,16 +256,13 @@ def _so_far(config: Config, experiment: str) -> _SoFar:
 
 
 def _judged(dataset: Dataset, wanted: bool | None) -> bool:
-    return dataset.judge if wanted is None else wanted
+    has_criteria = any(item.judge for item in dataset.items)
+    return has_criteria and (dataset.judge if wanted is None else wanted)
 
 
 def _votes(plan: Plan, trial: Trial, judged: frozenset[str], settings: Settings) -> int:
     has_criteria = trial.dataset in judged and plan.item(trial).judge is not None
     return settings.judge_votes if has_criteria else 0
-
-
-def _judges(settings: Settings) -> Price:
-    return price_of(settings.judge_model, settings.price)
 
 
 def _with_votes(answers: Estimate, votes: int, price: Price) -> Estimate:

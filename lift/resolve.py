@@ -14,15 +14,19 @@ from lift.settings import FLAG, Config, credential
 from lift.skill import SKILL_FILE, Skill, load
 
 
-def backend_name(config: Config) -> str:
+def backend_name(config: Config, *, plan_only: bool = False) -> str:
     """Which backend answers: the one that is set, or what `auto` comes to.
+
+    Args:
+        config: names it.
+        plan_only: nothing will be asked.
 
     Raises:
         CredentialError: messages is asked for and there is no key.
     """
     wanted = config.settings.backend
     known = credential(config)
-    if wanted == "messages" and known is None:
+    if wanted == "messages" and known is None and not plan_only:
         raise CredentialError(
             "the messages backend needs a key",
             where="environment and .env",
@@ -135,7 +139,35 @@ def named(datasets: Sequence[Dataset], names: Sequence[str], where: str) -> list
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def canned_only(
+def answering(
+    config: Config, datasets: Sequence[Dataset], selection: Selection, *, plan_only: bool
+) -> tuple[str, Sequence[Dataset], tuple[str, ...]]:
+    """The backend, what it can be asked of the datasets, and what a person should know.
+
+    Args:
+        config: names the backend.
+        datasets: what is wanted.
+        selection: of their items.
+        plan_only: nothing will be asked: where a key is missing, what it would be for is planned.
+
+    Raises:
+        CredentialError: there is neither a key nor a canned reply.
+    """
+    backend = backend_name(config, plan_only=plan_only)
+    notices: tuple[str, ...] = ()
+    if backend == "demo":
+        try:
+            datasets, notices = _canned_only(config, datasets, selection)
+        except CredentialError:
+            if not plan_only or config.settings.backend == "demo":
+                raise
+            backend = "messages"
+    if backend == "messages" and credential(config) is None:
+        notices = ("no key is set: asking this needs one",)
+    return backend, datasets, notices
+
+
+def _canned_only(
     config: Config, datasets: Sequence[Dataset], selection: Selection
 ) -> tuple[list[Dataset], tuple[str, ...]]:
     """The datasets cut down to items that have canned replies, and a word about the others."""

@@ -158,7 +158,7 @@ def _prompts(config: Config, skill: Skill) -> TriggerPrompts:
 async def _ask(
     config: Config, journal: Journal, prompts: TriggerPrompts, backend: str, jobs: Sequence[Job]
 ) -> None:
-    known = prices((), config.settings, backend)
+    known = prices([config.settings.judge_model], config.settings, backend)
     calls = Calls(prompts.name, backend, [prompts.name], known)
     run = Run(
         opened=lambda: backend_of(config, calls),

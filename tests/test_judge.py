@@ -165,6 +165,29 @@ def test_no_judge_and_a_judge_later(project, serve):
     assert len(model.calls) == 24
 
 
+def test_where_nothing_is_judged_the_judge_needs_no_price(project, serve):
+    model = serve(judged())
+    unpriced = ("--quick", "--judge-model", "gpt-9")
+    assert project.lift(*unpriced).returncode == 2
+    assert project.lift(*unpriced, "--no-judge").returncode == 0
+    module = project.root / "datasets" / "greetings.py"
+    module.write_text(module.read_text().replace("judge_criteria", "ground_truth"), "utf-8")
+
+    assert project.lift(*unpriced).returncode == 0
+    assert not any(map(is_vote, model.calls))
+
+
+def test_where_no_vote_is_missing_the_judge_needs_neither_price_nor_key(project, serve):
+    serve(judged())
+    assert project.lift("--quick").returncode == 0
+    del project.variables["ANTHROPIC_API_KEY"], project.variables["ANTHROPIC_BASE_URL"]
+
+    assert project.lift("judge").returncode == 0
+    lacking = project.lift("judge", "--judge-votes", "2")
+    assert lacking.returncode == 3
+    assert "needs a key" in lacking.stderr
+
+
 def test_more_votes_are_added_to_those_there_are(project, serve):
     model = serve(judged())
     project.lift("--quick")

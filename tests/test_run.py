@@ -305,6 +305,23 @@ def test_a_dry_run_asks_and_writes_nothing(project, serve):
     assert not (project.root / ".lift").exists()
 
 
+@pytest.mark.parametrize("backend", [[], ["--backend", "messages"]])
+def test_a_dry_run_needs_no_key(project, backend):
+    done = project.lift("--full", "--dry-run", *backend)
+
+    assert done.returncode == 0, done.stderr
+    assert "20 trials; 20 calls, about $" in done.stdout
+    assert "no key is set: asking this needs one" in done.stderr
+    assert not (project.root / ".lift").exists()
+
+
+def test_a_dry_run_of_canned_replies_alone_wants_some(project):
+    done = project.lift("--full", "--dry-run", "--backend", "demo")
+
+    assert done.returncode == 3
+    assert "none of these items has a canned reply" in done.stderr
+
+
 def test_an_expensive_run_needs_a_yes(project, serve):
     model = serve(greets)
     project.variables["LIFT_CONFIRM_ABOVE_USD"] = "0.01"

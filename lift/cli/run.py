@@ -66,11 +66,13 @@ def command(
 
     if quick and full:
         raise click.UsageError("--quick and --full exclude each other")
-    prepared = prepare(config, _wanted(quick=quick, **wanted))
+    prepared = prepare(config, _wanted(quick=quick, plan_only=dry_run, **wanted))
+    for notice in prepared.notices if not (dry_run and as_json) else ():
+        note(notice)
     if dry_run:
         _print_plan(prepared, as_json=as_json)
         return
-    _announce(prepared)
+    note(_plan_line(prepared))
     _confirm(prepared, config, yes=yes)
     from lift.cli.progress import watching
 
@@ -93,12 +95,6 @@ def _wanted(*, quick: bool, **wanted: Any) -> Any:
     return Wanted(selection=selection, **wanted)
 
 
-def _announce(prepared: Prepared) -> None:
-    for notice in prepared.notices:
-        note(notice)
-    note(_plan_line(prepared))
-
-
 def _plan_line(prepared: Prepared) -> str:
     plan, estimate = prepared.plan, prepared.estimate
     answered = len(plan.trials) - len(prepared.left)
@@ -113,7 +109,7 @@ def _plan_line(prepared: Prepared) -> str:
 
 def _print_plan(prepared: Prepared, *, as_json: bool) -> None:
     if not as_json:
-        _announce(prepared)
+        click.echo(_plan_line(prepared))
         return
     import json
 
