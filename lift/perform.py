@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lift.backends import Backend, demo
 from lift.budget import Budget
-from lift.errors import CouldNotRun, Interrupted, JournalError, LiftError, SettingError
+from lift.errors import CouldNotRun, Interrupted, JournalError, SettingError
 from lift.journal import Experiment, Journal
 from lift.judging import missing, votes_on
 from lift.plan import Plan, left
@@ -27,6 +27,11 @@ from lift.worklist import Job
 GRACE_S = 5.0
 """How long calls in flight may still finish after an interrupt."""
 
+SECONDS_BETWEEN_LOOKS = 0.05
+
+Received = Sequence[signal.Signals]
+"""Signals that the main thread received so far, where the run is on another one; it grows."""
+
 
 def perform(
     config: Config,
@@ -34,6 +39,7 @@ def perform(
     watcher: Watcher,
     *,
     meanwhile: Callable[[], None] = lambda: None,
+    received: Received = (),
 ) -> None:
     """Do what is left of a plan; every answer is in the journal when this returns or raises.
 
@@ -42,6 +48,7 @@ def perform(
         prepared: the plan.
         watcher: told how it goes.
         meanwhile: done in a thread of its own while answers are awaited.
+        received: signals to heed beside those that this thread gets itself.
 
     Raises:
         CeilingReached, CouldNotRun, Interrupted: see Run.all.
@@ -56,7 +63,13 @@ def perform(
                 names = [dataset.name for dataset in plan.datasets]
                 calls = Calls(plan.experiment, plan.backend, names, prepared.prices)
                 work = _perform(
-                    config, calls, jobs, journal, fresh=prepared.fresh, meanwhile=meanwhile
+                    config,
+                    calls,
+                    jobs,
+                    journal,
+                    fresh=prepared.fresh,
+                    meanwhile=meanwhile,
+                    received=received,
                 )
                 asyncio.run(work)
         _check_answered(plan, journal)
@@ -170,6 +183,7 @@ async def _perform(
     *,
     fresh: bool = False,
     meanwhile: Callable[[], None] = lambda: None,
+    received: Received = (),
 ) -> None:
     journal.take_over(calls.experiment)
     spent, lost = journal.spent_usd(calls.experiment)
@@ -187,40 +201,61 @@ async def _perform(
         meanwhile=meanwhile,
     )
     try:
-        await interruptible(run, jobs, workers=config.settings.concurrency)
+        await interruptible(run, jobs, workers=config.settings.concurrency, received=received)
     finally:
         with suppress(JournalError):  # what stopped the run is the error to tell of
             journal.settle(calls.experiment, budget.committed_usd)
         await run.close()
 
 
-async def interruptible(run: Run, jobs: Sequence[Job], *, workers: int) -> None:
-    """Run; the first SIGINT or SIGTERM lets calls in flight finish, the second does not."""
+async def interruptible(
+    run: Run, jobs: Sequence[Job], *, workers: int, received: Received = ()
+) -> None:
+    """Run; the first SIGINT or SIGTERM lets calls in flight finish, the second does not.
+
+    Args:
+        run: does the jobs.
+        jobs: what is to be done.
+        workers: how many at once.
+        received: signals to heed beside those that this thread gets itself.
+    """
+    check_uninterrupted(received)
     loop = asyncio.get_running_loop()
     work = asyncio.ensure_future(run.all(jobs, workers=workers))
-    received: list[signal.Signals] = []
-    stopping: list[asyncio.Task[None]] = []
+    heard: list[signal.Signals] = []
+    tasks: list[asyncio.Task[None]] = []
 
     def interrupt(number: signal.Signals) -> None:
-        received.append(number)
-        if len(received) > 1:
+        heard.append(number)
+        if len(heard) > 1:
             work.cancel()
             return
-        stopping.append(loop.create_task(run.stop(_interrupted(number))))
+        tasks.append(loop.create_task(run.stop(interrupted(number))))
         loop.call_later(GRACE_S, work.cancel)
 
     handled = _signals()
     for number in handled:
         loop.add_signal_handler(number, interrupt, number)
+    listening = loop.create_task(_listen(received, interrupt))
     try:
         await work
     except asyncio.CancelledError:
-        if not received:
+        if not heard:
             raise
-        raise _interrupted(received[0]) from None
+        raise interrupted(heard[0]) from None
     finally:
+        listening.cancel()
         for number in handled:
             loop.remove_signal_handler(number)
+
+
+async def _listen(received: Received, interrupt: Callable[[signal.Signals], None]) -> None:
+    heard = 0
+    while True:
+        while heard < len(received):
+            interrupt(received[heard])
+            heard += 1
+        await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
 
 
 def _signals() -> tuple[signal.Signals, ...]:
@@ -229,7 +264,18 @@ def _signals() -> tuple[signal.Signals, ...]:
     return (signal.SIGINT, signal.SIGTERM) if on_main else ()
 
 
-def _interrupted(number: signal.Signals) -> LiftError:
+def check_uninterrupted(received: Received) -> None:
+    """Raise where a signal came already.
+
+    Raises:
+        Interrupted: it did.
+    """
+    if received:
+        raise interrupted(received[0])
+
+
+def interrupted(number: signal.Signals) -> Interrupted:
+    """The error of a run that a signal ended."""
     return Interrupted(
         f"interrupted by {number.name}; every answer so far is recorded",
         fix="run the same command again: it goes on from here",

@@ -236,6 +236,24 @@ def _unanswered(
     return [trial for trial in left if keys[trial.key] not in given]
 
 
+def unconfirmed(prepared: Prepared, settings: Settings, *, fix: str) -> UsageError | None:
+    """The error of a run that nobody said yes to; None where it is cheap enough to need no yes.
+
+    Args:
+        prepared: the run.
+        settings: above which cost a yes is needed.
+        fix: how it is said.
+    """
+    usd, limit = prepared.estimate.usd, settings.confirm_above_usd
+    if usd <= limit:
+        return None
+    return UsageError(
+        f"about ${usd:.2f} is more than confirm_above_usd, ${limit:.2f}",
+        where=prepared.plan.experiment,
+        fix=fix,
+    )
+
+
 @dataclass(frozen=True)
 class _SoFar:
     ended: Mapping[str, tuple[int, Status]]

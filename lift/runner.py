@@ -29,7 +29,7 @@ class Watcher(Protocol):
         ...
 
     def waiting(self) -> None:
-        """Another process runs the experiment; this one waits for it."""
+        """Another process runs the experiment; this one waits for it. Told again and again."""
         ...
 
     def voted(self, trial: Trial, vote: Vote) -> None:

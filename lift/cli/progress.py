@@ -73,9 +73,13 @@ class Tally:
 class Talking:
     """Says when another process has to be waited for."""
 
+    _said = False
+
     def waiting(self) -> None:
-        """Say so."""
-        note("another lift runs this experiment: waiting for it to end")
+        """Say so, once."""
+        if not self._said:
+            note("another lift runs this experiment: waiting for it to end")
+        self._said = True
 
 
 class Lines(Talking):

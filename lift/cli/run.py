@@ -127,17 +127,13 @@ def _print_plan(prepared: Prepared, *, as_json: bool) -> None:
 
 
 def _confirm(prepared: Prepared, config: Config, *, yes: bool) -> None:
-    from lift.errors import UsageError
+    from lift.prepare import unconfirmed
 
-    limit = config.settings.confirm_above_usd
-    if yes or prepared.estimate.usd <= limit:
+    problem = unconfirmed(prepared, config.settings, fix="add --yes, or raise confirm_above_usd")
+    if yes or problem is None:
         return
     if not sys.stdin.isatty():
-        raise UsageError(
-            f"about ${prepared.estimate.usd:.2f} is more than confirm_above_usd, ${limit:.2f}",
-            where=prepared.plan.experiment,
-            fix="add --yes, or raise confirm_above_usd",
-        )
+        raise problem
     click.confirm("Go on?", abort=True, err=True)
 
 

@@ -75,7 +75,7 @@ class Database:
 
         Args:
             experiment: its name.
-            waiting: called once if another process holds it.
+            waiting: called at each look while another process holds it; what it raises ends that.
         """
         name = hashlib.sha256(experiment.encode()).hexdigest()[:16]
         path = self.path.with_name(f"{self.path.name}.{name}.lock")
@@ -212,14 +212,11 @@ def is_full(failed: JournalError) -> bool:
 
 
 def _lock(file: int, waiting: Callable[[], None]) -> None:
-    told = False
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if not told:
-                waiting()
-            told = True
+            waiting()
             time.sleep(SECONDS_BETWEEN_LOOKS)  # a blocking flock would not heed Ctrl-C at once
         else:
             return
