@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
@@ -10,6 +11,9 @@ from pydantic import Field
 from activation.probe import Outcome
 from lift.schema import Noun
 from lift.stats import Interval, clopper_pearson, wilson
+
+LEAST_COVERAGE = 0.95
+"""Share of the prompts that must be decided, as of trials that must be answered."""
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -97,6 +101,14 @@ class Coverage(Noun):
     def share(self) -> float:
         """Of the planned prompts, those with a decision; 0 to 1."""
         return self.scored / self.planned if self.planned else 0.0
+
+    @property
+    def invalid(self) -> str:
+        """Why the rates mean nothing; empty where they mean something."""
+        if self.share >= LEAST_COVERAGE:
+            return ""
+        why = Counter(what for _, what in self.unscored).most_common(1)[0][0]
+        return f"only {self.scored} of {self.planned} prompts were decided ({why})"
 
 
 def confusion(outcomes: Sequence[Outcome]) -> Confusion:

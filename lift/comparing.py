@@ -276,10 +276,10 @@ def parse_drop(text: str) -> Drop:
 
 
 def dropped(comparison: Comparison, drop: Drop) -> pd.DataFrame:
-    """The rows of the comparison that fell further than allowed: CATEGORIES."""
+    """The rows that fell further than allowed, or have no measurement: CATEGORIES."""
     table = comparison.categories
-    # rounding noise of means is no drop
-    return table[table[DELTA] < -drop.allowed(table[BASE]) - 1e-9]
+    # rounding noise of means is no drop; what nothing is known of holds nothing
+    return table[~(table[DELTA] >= -drop.allowed(table[BASE]) - 1e-9)]
 
 
 def _over_all(frame: pd.DataFrame) -> pd.DataFrame:
@@ -293,6 +293,6 @@ def _invalid(table: pd.DataFrame, *, base: str, other: str) -> str:
             if not share >= LEAST_COVERAGE:  # NaN: nothing was planned
                 known = 0.0 if share != share else share
                 return f"only {known:.0%} of the {condition} trials were answered"
-        if abs(shares[base] - shares[other]) > COVERAGE_GAP:
+        if abs(shares[base] - shares[other]) > COVERAGE_GAP + SAME:
             return f"{base} and {other} differ by more than 5 points in answered trials"
     return ""

@@ -33,6 +33,8 @@ class Delivery(NamedTuple):
     """What a person is told."""
     unsent: int
     """Parts that are left for `lift push`."""
+    idle: bool
+    """Whether there was nothing to send."""
 
 
 def connection(config: Config) -> Connection | None:
@@ -106,9 +108,9 @@ def deliver(
     # one process at a time: two that send the same would double it
     with required(config) as to, journal.running(experiment, waiting=lambda: None):
         sent = publish(journal, experiment, to, redact=redacted, now_ms=clock, seconds=seconds)
-        return Delivery(
-            (*sent.notices, *_told(sent), *_links(journal, experiment, to)), sent.unsent
-        )
+        told = _told(sent)
+        lines = (*sent.notices, *told, *_links(journal, experiment, to))
+        return Delivery(lines, sent.unsent, idle=not told)
 
 
 def deliver_review(config: Config, review: Review) -> str:
@@ -136,7 +138,7 @@ def _as_sent(review: Review) -> reviews.Reviewed:
     if review.lint:
         scored["lint_score"] = review.lint.score
     found = review.activation
-    if found and found.confusion.f1:
+    if found and found.confusion.f1 and not found.coverage.invalid:
         scored["activation_f1"] = found.confusion.f1.value
     return reviews.Reviewed(
         hash=review.hash,

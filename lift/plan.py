@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +31,9 @@ SCORING = 1
 TYPICAL_OUTPUT_TOKENS = (200, 700, 2000)
 """Low, middle and high length of an answer, where nothing is known of the dataset yet."""
 
+
+SMOKE = re.compile(r"-smoke-\d{8}T\d{6}Z\Z")
+"""How the names that `lift smoke` gives its experiments end."""
 
 SECONDS_PER_ANSWER = 20.0
 """About how long an answer of middle length takes."""

@@ -132,18 +132,19 @@ def check_drop(result: Result, drop: Drop) -> None:
     """Hold a comparison against the largest drop that is accepted.
 
     Raises:
-        ThresholdMissed: naming every category that fell further.
+        ThresholdMissed: naming every category that fell further, or was not measured.
     """
-    fallen = dropped(result.comparison, drop)
-    if fallen.empty:
-        return
+    missed = dropped(result.comparison, drop)
+    unmeasured = missed[frames.DELTA].isna()
     names = [
         f"{row[frames.CATEGORY]} ({row[frames.DELTA]:+.2f} from {row[frames.BASE]:.2f})"
-        for row in fallen.to_dict("records")
+        for row in missed[~unmeasured].to_dict("records")
     ]
-    raise ThresholdMissed(
-        f"dropped by more than {drop}: {', '.join(names)}", where=result.experiment.name
-    )
+    says = [f"dropped by more than {drop}: {', '.join(names)}"] if names else []
+    if unmeasured.any():
+        says.append(f"not measured: {', '.join(missed[unmeasured][frames.CATEGORY])}")
+    if says:
+        raise ThresholdMissed("; ".join(says), where=result.experiment.name)
 
 
 def trial_rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -114,6 +115,13 @@ def serve(project: Project) -> Iterator[Callable[..., servers.Model]]:
             return model
 
         yield start
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
+    """Return once it holds, or when it took too long."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
 
 
 def greets(body: dict, _attempt: int) -> servers.Says:

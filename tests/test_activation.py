@@ -330,6 +330,41 @@ def test_prompts_are_counted_by_what_should_have_happened():
     ]
 
 
+@pytest.mark.parametrize(
+    ("decided", "of", "invalid"),
+    [(20, 20, ""), (19, 20, ""), (18, 20, "only 18 of 20"), (0, 2, "only 0 of 2")],
+)
+def test_too_few_decisions_mean_nothing(decided: int, of: int, invalid: str):
+    found = coverage([outcome(True, True if n < decided else None) for n in range(of)])
+
+    assert found.invalid.startswith(invalid)
+    assert bool(found.invalid) is bool(invalid)
+
+
+@pytest.mark.parametrize("command", ["activation", "static"])
+def test_an_activation_with_too_few_decisions_is_printed_and_invalid(project, serve, command):
+    broken = True
+
+    def script(body: dict[str, Any], _attempt: int) -> servers.Says:
+        bad = broken and "goodbye" in body["messages"][0]["content"]
+        return servers.Says(status=400, text="odd") if bad else says(True)
+
+    model = serve(script)
+    project.dataset(MODULE, "p")
+    done = project.lift(command, "--json", "--min-f1", "0.9")
+    assert done.returncode == 3, done.stderr
+    assert "activation is invalid: only 1 of 2 prompts were decided (HTTP 400: odd)" in done.stderr
+    assert json.loads(done.stdout)["activation"]["invalid"].startswith("only 1 of 2")
+    assert "INVALID: only 1 of 2" in project.lift(command).stdout
+    broken, before = False, len(model.calls)
+
+    again = project.lift(command, "--json")
+
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["activation"]["invalid"] is None
+    assert len(model.calls) - before == 1
+
+
 def test_a_miss_has_both_reasons():
     (miss,) = misses([outcome(True, True), outcome(False, True, name="bad")])
 

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 
 import pytest
-from conftest import Project, greets
+from conftest import Project, greets, wait_for
 from servers import Says
 
 import lift
@@ -63,12 +63,6 @@ def python(project: Project, code: str) -> subprocess.CompletedProcess[str]:
     with start(project, code) as process:
         out, err = process.communicate(timeout=120)
     return subprocess.CompletedProcess([], process.returncode, out, err)
-
-
-def wait_for(condition, seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
 
 
 def statuses(project: Project) -> Counter[str]:

@@ -54,6 +54,23 @@ def test_an_item_is_paired_with_itself():
     assert result.invalid == ""
 
 
+@pytest.mark.parametrize("drop", ["0", "100%", "1"])
+def test_a_category_without_a_measurement_holds_no_limit(drop: str):
+    rows = [
+        row(f"i{n}", condition, 1.0)
+        for n in range(40)
+        for condition in ("without_skill", "with_skill")
+    ]
+    rows += [
+        row("x", "without_skill", 1.0, category="k"),
+        row("x", "with_skill", None, category="k", status="errored"),
+    ]
+    found = compared(rows)
+
+    assert found.invalid == ""
+    assert dropped(found, parse_drop(drop))[CATEGORY].tolist() == ["k"]
+
+
 def test_the_mean_over_repeats_comes_before_the_pair():
     rows = [
         row("a", "without_skill", 0.0), row("a", "without_skill", 1.0, repeat=2),

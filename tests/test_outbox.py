@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
 
 import langfuse_server
 import pytest
 import servers
-from conftest import greets
+from conftest import greets, wait_for
 from langfuse_project import ITEMS, OTEL, PUBLIC_KEY, SCORES, SECRET_KEY, Fault, Langfuse
 from servers import Says
 
@@ -51,6 +52,49 @@ def test_the_same_command_again_sends_nothing(project, serve, langfuse):
     project.lift("--quick")
 
     assert len(langfuse.writes()) == writes
+
+
+def test_a_push_with_nothing_to_send_says_so_and_prints_no_link(project, serve, langfuse):
+    serve(greets)
+    project.lift("run", "--only", "greet-0", "--experiment", "first")
+    keys = {
+        name: project.variables.pop(name) for name in list(project.variables) if "LANGF" in name
+    }
+    project.lift("run", "--only", "greet-1", "--experiment", "second")
+    project.variables |= keys
+
+    pushed, idle = project.lift("push"), project.lift("push")
+
+    assert pushed.returncode == idle.returncode == 0, idle.stderr
+    assert {line.partition(":")[0] for line in pushed.stdout.splitlines()} == {"second"}
+    assert "results?baseline=" in pushed.stdout
+    assert idle.stdout == "nothing to send\n"
+
+
+def test_ctrl_c_while_sending_says_what_is_left(project, serve, langfuse):
+    serve(greets)
+    langfuse.faults.append(Fault(OTEL, hang=True))
+    process = project.start("run", "--only", "greet-0")
+    wait_for(lambda: langfuse.writes(OTEL))
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert "every answer is recorded, but Langfuse has not taken all" in err
+    assert "lift push" in err
+    assert "Traceback" not in err
+    langfuse.faults.clear()
+    assert project.lift("push").returncode == 0
+
+
+@pytest.mark.parametrize("command", [("lint",), ("static",), ("--quick", "--dry-run"), ("list",)])
+def test_what_has_nothing_to_send_says_nothing_of_langfuse(project, serve, command):
+    serve(greets)
+    project.lift("run", "--only", "greet-0")
+
+    done = project.lift(*command)
+
+    assert "Langfuse" not in done.stdout + done.stderr
 
 
 def test_without_keys_a_line_says_that_nothing_was_sent(project, serve):

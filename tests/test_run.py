@@ -9,7 +9,7 @@ import time
 from collections import Counter
 
 import pytest
-from conftest import greets
+from conftest import greets, wait_for
 from servers import Says
 
 SLOW_MODEL_S = 0.15
@@ -89,10 +89,42 @@ def test_an_edited_skill_is_another_experiment(project, serve):
     assert len(json.loads(project.lift("list", "--json").stdout)) == 2
 
 
-def wait_for(condition, seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
+def test_ctrl_c_before_anything_is_asked_says_so(project, serve):
+    model = serve(greets)
+    loading = project.root / "loading"
+    module = project.root / "datasets" / "greetings.py"
+    slow = f"import time\nopen({str(loading)!r}, 'w').close()\ntime.sleep(60)\n"
+    module.write_text(f"{module.read_text()}\n{slow}", "utf-8")
+    process = project.start("--full")
+    wait_for(loading.exists)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert "interrupted before anything was asked" in err
+    assert "Traceback" not in err
+    assert model.calls == []
+
+
+def test_ctrl_c_while_another_process_runs_says_that_nothing_is_lost(project, serve):
+    hold = threading.Event()
+    model = serve(lambda *_: Says("hello()", seconds=hold.wait(60) * 0.0))
+    first = project.start("--full")
+    wait_for(lambda: len(model.calls) >= 2)
+    second = project.start("--full")
+    assert second.stderr is not None
+    lines = iter(second.stderr.readline, "")
+    assert any("waiting for it to end" in line for line in lines)
+    second.send_signal(signal.SIGINT)
+    err = "".join(lines)
+    second.communicate(timeout=30)
+    hold.set()
+    first.communicate(timeout=60)
+
+    assert second.returncode == 130
+    assert err.count("waiting for it to end") == 0
+    assert "every answer so far is recorded" in err
+    assert len(model.calls) == 20
 
 
 @pytest.mark.parametrize(
@@ -292,6 +324,27 @@ def test_under_faults_the_table_is_the_one_without(project, serve):
     assert shaken.returncode == calm.returncode == 0, shaken.stderr
     assert json.loads(shaken.stdout)["categories"] == json.loads(calm.stdout)["categories"]
     assert json.loads(shaken.stdout)["experiment"]["lost_usd"] > 0
+
+
+def test_a_category_that_was_not_measured_passes_no_limit(project, serve):
+    module = project.root / "datasets" / "greetings.py"
+    text = module.read_text().replace("range(10)", "range(20)")
+    text = text.replace('"short" if number % 2 else "long"', '"odd" if number == 4 else "long"')
+    module.write_text(text, "utf-8")
+
+    def script(body, attempt):
+        bad = "person 4" in body["messages"][0]["content"] and len(body["system"]) == 2
+        return Says(status=400, text="odd") if bad else greets(body, attempt)
+
+    serve(script)
+    assert project.lift("--full").returncode == 0
+    assert project.lift("compare").returncode == 0
+
+    held = project.lift("compare", "--max-drop", "100%")
+
+    assert held.returncode == 1, held.stderr
+    assert "not measured: odd" in held.stderr
+    assert "long" in held.stdout
 
 
 def test_a_dry_run_asks_and_writes_nothing(project, serve):

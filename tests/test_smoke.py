@@ -36,6 +36,22 @@ def test_it_is_asked_anew_each_time_and_listed(project, serve):
     assert len(model.calls) == 2
 
 
+def test_it_is_not_the_last_experiment_where_there_is_another(project, serve):
+    serve(greets)
+    project.lift("smoke")
+    (only,) = [e["experiment"]["name"] for e in json.loads(project.lift("list", "--json").stdout)]
+    shown = json.loads(project.lift("show", "--json").stdout)
+    assert shown["experiment"]["name"] == only
+    project.lift("--quick", "--experiment", "e")
+    project.lift("smoke")
+
+    for command in (["compare"], ["show"], ["judge"]):
+        found = json.loads(project.lift(*command, "--json").stdout)
+        assert found["experiment"]["name"] == "e", command
+    assert "e " in project.lift("report").stdout
+    assert project.lift("show", "--experiment", only).returncode == 0
+
+
 def test_an_unknown_item_names_the_nearest(project, serve):
     serve()
     done = project.lift("smoke", "greet7")

@@ -10,6 +10,7 @@ from importlib import import_module
 import click
 
 from lift import __version__
+from lift.cli.interrupts import INTERRUPTED
 from lift.cli.notes import note
 from lift.errors import LiftError
 
@@ -31,7 +32,6 @@ COMMANDS = {
 }
 """Command → the line that `lift --help` shows; each lives in a module of its own."""
 
-INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
@@ -97,8 +97,10 @@ def _exit_code(args: Sequence[str] | None) -> int:
     except click.ClickException as failed:
         failed.show()
         return failed.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        note("Aborted.")
+    except (click.Abort, KeyboardInterrupt) as stopped:
+        # click turns Ctrl-C into an Abort, as it does a question that is answered with no
+        pressed = isinstance(stopped.__cause__ or stopped, KeyboardInterrupt)
+        note(f"{'interrupted' if pressed else 'stopped'} before anything was asked")
         return INTERRUPTED
     except (BrokenPipeError, SystemExit):
         # what reads our output is gone (click turns that into SystemExit, and nothing else into

@@ -38,6 +38,6 @@ def command(config: Config, experiment: str | None, as_json: bool) -> None:
         known = journal.experiment(experiment)
     with sent_at_the_end(config, known.name):
         judge(config, known, Silent())
-    with Journal(config.path("journal"), create=False) as journal:
-        result = compared(journal, known.name)
-    print_comparison(result, as_json=as_json)
+        with Journal(config.path("journal"), create=False) as journal:
+            result = compared(journal, known.name)
+        print_comparison(result, as_json=as_json)

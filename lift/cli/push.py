@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lift.cli.interrupts import told
 from lift.cli.options import settings
 
 if TYPE_CHECKING:
@@ -32,13 +33,18 @@ def command(config: Config, experiments: tuple[str, ...]) -> None:
     from lift.journal import Journal
     from lift.outbox import deliver
 
-    unsent = 0
-    with Journal(config.path("journal"), create=False) as journal:
+    unsent, idle = 0, True
+    with (
+        told("what Langfuse took is not sent again", fix="lift push sends the rest"),
+        Journal(config.path("journal"), create=False) as journal,
+    ):
         known = [journal.experiment(name) for name in experiments] or journal.experiments()
         for experiment in known:
             delivery = deliver(config, journal, experiment.name, seconds=SECONDS)
-            unsent += delivery.unsent
-            for line in delivery.lines:
+            unsent, idle = unsent + delivery.unsent, idle and delivery.idle
+            for line in delivery.lines if not delivery.idle else ():
                 click.echo(f"{experiment.name}: {line}")
+    if idle:
+        click.echo("nothing to send")
     if unsent:
         raise CouldNotRun(f"{unsent} parts are unsent", where="Langfuse", fix="run lift push again")

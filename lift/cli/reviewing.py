@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lift.cli.interrupts import told
 from lift.cli.notes import note
 from lift.cli.options import screen
 
@@ -26,24 +27,24 @@ def reviewed(
     """Review a skill, print what was found, send it, and hold it against what is asked for.
 
     Raises:
+        Incomplete: too few of the trigger prompts were decided.
         ThresholdMissed: there are lint errors, or F1 is below `least_f1`.
     """
     from lift.reports import static
     from lift.review import review, target
+    from lift.settings import langfuse_keys
 
-    found = review(config, target(config, skill), linted=linted, activated=activated)
-    click.echo(static.document(found) if as_json else static.terminal(found, **screen()))
-    if activated:
-        _send(config, found)
+    sends = activated and langfuse_keys(config) is not None
+    path = target(config, skill)
+    with told("every answer so far is kept", fix="run the same command again: it asks the rest"):
+        found = review(config, path, linted=linted, activated=activated)
+        click.echo(static.document(found) if as_json else static.terminal(found, **screen()))
+        if sends:
+            _send(config, found)
     _check(found, least_f1)
 
 
 def _send(config: Config, found: Review) -> None:
-    from lift.settings import langfuse_keys
-
-    if langfuse_keys(config) is None:
-        note("nothing was sent to Langfuse: no keys are set")
-        return
     from lift.outbox import deliver_review
 
     if line := deliver_review(config, found):
@@ -51,7 +52,14 @@ def _send(config: Config, found: Review) -> None:
 
 
 def _check(found: Review, least_f1: float | None) -> None:
-    from lift.errors import ThresholdMissed
+    from lift.errors import Incomplete, ThresholdMissed
+
+    if found.activation and found.activation.coverage.invalid:
+        raise Incomplete(
+            f"activation is invalid: {found.activation.coverage.invalid}",
+            where=found.skill,
+            fix="run it again: it asks what was not decided",
+        )
 
     missed = []
     if found.lint and found.lint.errors:

@@ -40,8 +40,8 @@ def command(config: Config, item: str | None, as_json: bool) -> None:
         note(notice)
     with sent_at_the_end(config, prepared.plan.experiment):
         perform(config, prepared, Silent())
-    with Journal(config.path("journal"), create=False) as journal:
-        known = journal.experiment(prepared.plan.experiment)
-        records = found_records(journal, known.name)
-    text = json.records(records, known) if as_json else terminal.beside(records, known, **screen())
-    click.echo(text)
+        with Journal(config.path("journal"), create=False) as journal:
+            known = journal.experiment(prepared.plan.experiment)
+            found = found_records(journal, known.name)
+        shown = json.records(found, known) if as_json else terminal.beside(found, known, **screen())
+        click.echo(shown)

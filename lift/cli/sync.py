@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lift.cli.interrupts import told
 from lift.cli.notes import note
 from lift.cli.options import JSON, settings
 
@@ -37,7 +38,8 @@ def command(
     from lift.errors import ThresholdMissed
     from lift.outbox import sync
 
-    done = sync(config, datasets, check=check, force=force)
+    with told("what was written stays", fix="lift sync writes the rest"):
+        done = sync(config, datasets, check=check, force=force)
     if as_json:
         click.echo(json.dumps({name: one._asdict() for name, one in done.items()}, indent=2))
     for name, one in done.items() if not as_json else ():

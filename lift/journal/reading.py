@@ -23,6 +23,7 @@ from lift.journal.rows import (
     trial_of,
     unpacked,
 )
+from lift.plan import SMOKE
 from lift.schema import Condition, Evidence, Score, Status, Trial, Vote
 
 
@@ -48,12 +49,16 @@ class Reader(Database):
             return [self._experiment(row) for row in rows]
 
     def experiment(self, name: str | None = None) -> Experiment:
-        """One experiment; the one that ran last where no name is given.
+        """One experiment; where no name is given the one that ran last.
+
+        One of `lift smoke` is the last only where there are no others.
 
         Raises:
             ExperimentError: there is none of that name; the nearest names are in the message.
         """
         known = self.experiments()
+        if name is None:
+            known.sort(key=lambda one: SMOKE.search(one.name) is not None)
         for experiment in known:
             if name in (None, experiment.name):
                 return experiment

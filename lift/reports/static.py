@@ -46,6 +46,7 @@ def document(review: Review) -> str:
             for name, rate in _rates(review.activation).items()
         }
         content["activation"] |= rates
+        content["activation"]["invalid"] = review.activation.coverage.invalid or None
         if review.activation.canned:
             content["notice"] = NOTICE
     return json.dumps(redacted(content), indent=2, ensure_ascii=False, allow_nan=False)
@@ -86,12 +87,14 @@ def _activation(found: Activation) -> list[RenderableType]:
         misses.add_row(miss.prompt, kind, Text(visible(f"{miss.reason} Yet: {miss.why}")))
     rates = ", ".join(f"{name} {_rate(rate)}" for name, rate in _rates(found).items())
     line = f"activation: {rates}"
+    invalid = f"INVALID: {visible(found.coverage.invalid)}"
     cost = f"{found.coverage.scored} of {found.coverage.planned} prompts decided by {found.model}"
     return [
         *parts,
         matrix,
         misses,
         Text(line, "bold"),
+        *([Text(invalid, "bold red")] if found.coverage.invalid else []),
         Text(f"{cost} · ${found.cost_usd:.6f}", "dim"),
     ]
 
