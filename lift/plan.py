@@ -31,7 +31,6 @@ SCORING = 1
 TYPICAL_OUTPUT_TOKENS = (200, 700, 2000)
 """Low, middle and high length of an answer, where nothing is known of the dataset yet."""
 
-
 SMOKE = re.compile(r"-smoke-\d{8}T\d{6}Z\Z")
 """How the names that `lift smoke` gives its experiments end."""
 

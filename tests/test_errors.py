@@ -55,9 +55,17 @@ def test_a_server_that_is_not_there(project):
     refused(project.lift("--quick"), 3, "cannot be reached", url)
 
 
-@pytest.mark.parametrize("path", ["none", "a/none", "~nobody-at-all/x", "x" * 300])
 @pytest.mark.parametrize(
-    "command", [("--quick", "--skill"), ("smoke", "--skill"), ("lint",), ("activation",)]
+    ("command", "path"),
+    [
+        *(
+            (("--quick", "--skill"), path)
+            for path in ("none", "a/none", "~nobody-at-all/x", "x" * 300)
+        ),
+        (("smoke", "--skill"), "none"),
+        (("lint",), "none"),
+        (("activation",), "x" * 300),
+    ],
 )
 def test_a_skill_that_is_not_there(project, command, path):
     done = project.lift(*command, path)
