@@ -10,7 +10,8 @@ from lift import frames
 from lift.dataset import discover
 from lift.errors import SettingError
 from lift.journal import Journal
-from lift.langfuse import datasets, links, reviews
+from lift.langfuse import arrival, datasets, links, reviews, runs
+from lift.langfuse.arrival import Piece
 from lift.langfuse.client import Connection, LangfuseCredential
 from lift.langfuse.faults import LangfuseError
 from lift.langfuse.publish import Sent, publish
@@ -35,6 +36,15 @@ class Delivery(NamedTuple):
     """Parts that are left for `lift push`."""
     idle: bool
     """Whether there was nothing to send."""
+
+
+class Readable(NamedTuple):
+    """What could be read of an experiment."""
+
+    missing: tuple[Piece, ...]
+    """What could not."""
+    why: str
+    """Why the server could not be asked at last; empty where it could."""
 
 
 def connection(config: Config) -> Connection | None:
@@ -111,6 +121,28 @@ def deliver(
         told = _told(sent)
         lines = (*sent.notices, *told, *_links(journal, experiment, to))
         return Delivery(lines, sent.unsent, idle=not told)
+
+
+def wait(config: Config, journal: Journal, experiment: str, *, seconds: float | None) -> Readable:
+    """Look until all of an experiment can be read in Langfuse, or the time is up.
+
+    Args:
+        config: names the project.
+        journal: where the experiment is recorded.
+        experiment: its name.
+        seconds: how long at most; None for what its server may take.
+
+    Raises:
+        SettingError: no keys are set, or they do not fit together.
+        LangfuseError: it cannot be asked.
+    """
+    about = journal.experiment(experiment)
+    known = runs.facts(about, journal.trials(experiment))
+    with required(config) as source:
+        wanted = arrival.awaited(source, journal.records(experiment), known)
+        most = arrival.patience_s(source.base_url) if seconds is None else seconds
+        why = arrival.wait(source, wanted, seconds=most)
+    return Readable(tuple(wanted.missing), why)
 
 
 def deliver_review(config: Config, review: Review) -> str:

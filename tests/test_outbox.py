@@ -257,3 +257,29 @@ def test_a_static_review_is_one_trace_with_two_scores_and_sent_once(project, ser
     names = {score["name"]: score["value"] for score in langfuse.scores.values()}
     assert set(names) == {"lint_score", "activation_f1"}
     assert names["activation_f1"] == pytest.approx(2 / 3)
+
+
+def test_push_waits_until_all_can_be_read(project, serve, langfuse):
+    serve(greets)
+    project.lift("run", "--only", "greet-0", "--experiment", "e")
+    langfuse.behind["/api/public/v3/scores"] = 1
+
+    done = project.lift("push", "e", "--wait")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("e: all of it can be read\n")
+
+
+def test_push_names_what_cannot_be_read_in_time(project, serve, langfuse):
+    serve(greets)
+    project.lift("run", "--only", "greet-0", "--experiment", "e")
+    langfuse.scores.clear()
+
+    done = project.lift("push", "e", "--wait", "--timeout", "0")
+
+    assert done.returncode == 3
+    assert "cannot be read yet: greetings/greet-0 with_skill r1: score passed" in done.stdout
+    told = json.loads(project.lift("push", "e", "--wait", "--timeout", "0", "--json").stdout)
+    assert {"trial": "greetings/greet-0 with_skill r1", "what": "score rubric"} in told["e"][
+        "missing"
+    ]

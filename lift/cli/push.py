@@ -2,49 +2,120 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lift.cli.interrupts import told
-from lift.cli.options import settings
+from lift.cli.options import JSON, settings
 
 if TYPE_CHECKING:
+    from lift.journal import Journal
+    from lift.outbox import Readable
     from lift.settings import Config
 
 SECONDS = 600.0
 """How long an experiment may take to be sent."""
 
+SHOWN = 20
+"""So many missing things are named; --json has them all."""
+
 
 @click.command(name="push")
 @click.argument("experiments", nargs=-1)
+@click.option("--wait", "waits", is_flag=True, help="Until all of it can be read there.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Of --wait.  [default: 600; in Langfuse Cloud 1200]",
+)
 @settings("journal")
-def command(config: Config, experiments: tuple[str, ...]) -> None:
+@JSON
+def command(
+    config: Config,
+    experiments: tuple[str, ...],
+    waits: bool,
+    timeout: float | None,
+    as_json: bool,
+) -> None:
     """Send what Langfuse has not taken of EXPERIMENTS; of all by default.
 
-    What was taken is not sent again, so that the command can be repeated at any time.
+    What was taken is not sent again, so that the command can be repeated at any time. A server
+    takes things before it can show them: --wait looks until all of it can be read, and names
+    what cannot.
 
     \b
     Examples:
       lift push
-      lift push vaadin-playwright-test-1a2b3c4d
+      lift push vaadin-playwright-test-1a2b3c4d --wait --timeout 120
     """
+    import json
+
     from lift.errors import CouldNotRun
     from lift.journal import Journal
-    from lift.outbox import deliver
 
-    unsent, idle = 0, True
     with (
         told("what Langfuse took is not sent again", fix="lift push sends the rest"),
         Journal(config.path("journal"), create=False) as journal,
     ):
         known = [journal.experiment(name) for name in experiments] or journal.experiments()
-        for experiment in known:
-            delivery = deliver(config, journal, experiment.name, seconds=SECONDS)
-            unsent, idle = unsent + delivery.unsent, idle and delivery.idle
-            for line in delivery.lines if not delivery.idle else ():
-                click.echo(f"{experiment.name}: {line}")
-    if idle:
-        click.echo("nothing to send")
-    if unsent:
+        names = [experiment.name for experiment in known]
+        pushed = _pushed(config, journal, names, waits=waits, timeout=timeout, quiet=as_json)
+    if as_json:
+        click.echo(json.dumps(pushed, indent=2))
+    if unsent := sum(one["unsent"] for one in pushed.values()):
         raise CouldNotRun(f"{unsent} parts are unsent", where="Langfuse", fix="run lift push again")
+    if missing := sum(len(one.get("missing", ())) for one in pushed.values()):
+        raise CouldNotRun(
+            f"{missing} things cannot be read yet",
+            where="Langfuse",
+            fix="look again later with lift push --wait; the journal has them meanwhile",
+        )
+
+
+def _pushed(
+    config: Config,
+    journal: Journal,
+    names: Sequence[str],
+    *,
+    waits: bool,
+    timeout: float | None,
+    quiet: bool,
+) -> dict[str, dict[str, Any]]:
+    """Send each experiment, then wait for those that went whole."""
+    from lift.outbox import deliver, wait
+
+    done: dict[str, dict[str, Any]] = {}
+    idle = True
+    for name in names:
+        delivery = deliver(config, journal, name, seconds=SECONDS)
+        idle = idle and delivery.idle
+        done[name] = {"unsent": delivery.unsent, "lines": list(delivery.lines)}
+        for line in delivery.lines if not (quiet or delivery.idle) else ():
+            click.echo(f"{name}: {line}")
+    if idle and not quiet:
+        click.echo("nothing to send")
+    until = None if timeout is None else time.monotonic() + timeout
+    for name in names if waits else ():
+        if not done[name]["unsent"]:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            found = wait(config, journal, name, seconds=left)
+            done[name]["missing"] = [piece._asdict() for piece in found.missing]
+            for line in _told(found) if not quiet else ():
+                click.echo(f"{name}: {line}")
+    return done
+
+
+def _told(found: Readable) -> Sequence[str]:
+    if not found.missing:
+        return ("all of it can be read",)
+    whats: dict[str, list[str]] = {}
+    for piece in found.missing:
+        whats.setdefault(piece.trial, []).append(piece.what)
+    lines = [f"cannot be read yet: {trial}: {', '.join(of)}" for trial, of in whats.items()]
+    more = [f"and of {len(lines) - SHOWN} more trials"] if len(lines) > SHOWN else []
+    why = [found.why] if found.why else []
+    return [*lines[:SHOWN], *more, *why]

@@ -67,15 +67,24 @@ def _items(connection: Connection, run_ids: Sequence[str], since: str) -> Iterat
     return items(connection, run_ids, since=since, fields="core")
 
 
-def _observations(connection: Connection, session: str, since: str) -> list[dict[str, Any]]:
-    """Every observation of a session; none where the server does not know the question.
+def observations(connection: Connection, session: str, since: str) -> Iterator[dict[str, Any]]:
+    """The observations of a session.
 
     The votes' traces are in no run; and in the cloud this list is minutes ahead of the other.
+
+    Raises:
+        Refused: its status is 400 or 404 where the server does not know the question.
+        LangfuseError: it cannot be asked.
     """
     chosen = {"type": "string", "column": "sessionId", "operator": "=", "value": session}
     query = {"fromStartTime": since, "fields": "core", "filter": json.dumps([chosen])}
+    return connection.listed(OBSERVATIONS, {**query, "limit": OBSERVATIONS_PAGE})
+
+
+def _observations(connection: Connection, session: str, since: str) -> list[dict[str, Any]]:
+    """Every observation of a session; none where the server does not know the question."""
     try:
-        return list(connection.listed(OBSERVATIONS, {**query, "limit": OBSERVATIONS_PAGE}))
+        return list(observations(connection, session, since))
     except Refused as refused:
         if refused.status not in (400, 404):
             raise
