@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import operator
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ OBSERVATION = "langfuse.observation."
 TRACE = "langfuse.trace.metadata."
 
 __all__ = ["Answer", "Asked", "Fault", "Langfuse"]
+
+HOLDS = {"=": operator.eq, ">=": operator.ge, "<": operator.lt}
 
 OTEL = "/api/public/otel/v1/traces"
 DATASETS = "/api/public/v2/datasets"
@@ -97,6 +100,9 @@ class Langfuse:
         }
         if route := routes.get((asked.method, asked.path)):
             return route(asked)
+        if asked.path.startswith(f"{ITEMS}/"):
+            versions = self.versions.get(asked.path.removeprefix(f"{ITEMS}/"))
+            return (200, versions[-1]) if versions else (404, {"message": "item not found"})
         name = unquote(asked.path.removeprefix(f"{DATASETS}/"))
         found = self.datasets.get(name)
         return (200, found) if found else (404, {"message": "not found", "error": "NotFound"})
@@ -151,12 +157,16 @@ class Langfuse:
         return [s for s in self.observations() if s["attributes"].get(key) == s["id"]]
 
     def list_observations(self, asked: Asked) -> Answer:
-        (chosen,) = json.loads(asked.query["filter"])
-        assert (chosen["column"], chosen["operator"]) == ("sessionId", "=")
+        columns: dict[str, Callable[[Row], str]] = {
+            "sessionId": lambda span: span["attributes"].get("session.id", ""),
+            "startTime": lambda span: _time(span["start_ns"]),
+        }
+        spans = self.spans
+        for chosen in json.loads(asked.query["filter"]):
+            holds, of = HOLDS[chosen["operator"]], columns[chosen["column"]]
+            spans = [span for span in spans if holds(of(span), chosen["value"])]
         rows = [
-            {"id": s["id"], "traceId": s["trace"], "startTime": _time(s["start_ns"])}
-            for s in self.spans
-            if s["attributes"].get("session.id") == chosen["value"]
+            {"id": s["id"], "traceId": s["trace"], "startTime": _time(s["start_ns"])} for s in spans
         ]
         return self._page(rows, asked.query, most=1000)
 
@@ -164,10 +174,12 @@ class Langfuse:
         if "fromStartTime" not in asked.query:
             return 400, {"message": "Invalid request data"}
         wanted = asked.query["experimentId"].split(",")
+        only = asked.query.get("experimentItemId", "").split(",")
         rows = [
             self._item(span, asked.query["fields"].split(","))
             for span in sorted(self.roots(), key=lambda s: -s["start_ns"])
             if span["attributes"][f"{EXPERIMENT}id"] in wanted
+            and (only == [""] or span["attributes"][f"{EXPERIMENT}item.id"] in only)
             and _time(span["start_ns"]) >= asked.query["fromStartTime"]
         ]
         return self._page(rows, asked.query)

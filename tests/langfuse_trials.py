@@ -128,13 +128,34 @@ def connected(langfuse: Langfuse, **more: Any) -> Connection:
     return Connection(credential, **{"sleep": lambda _seconds: None, **hurry, **more})
 
 
-def sent(journal: Journal, langfuse: Langfuse, experiment: str = "exp", **more: Any) -> Sent:
+class Clock:
+    """A time that goes on while one sleeps, and only then."""
+
+    def __init__(self) -> None:
+        self.now_ms = START_MS
+
+    def sleep(self, seconds: float) -> None:
+        self.now_ms += round(seconds * 1000)
+
+    def __call__(self) -> int:
+        return self.now_ms
+
+
+def sent(
+    journal: Journal,
+    langfuse: Langfuse,
+    experiment: str = "exp",
+    *,
+    clock: Clock | None = None,
+    **more: Any,
+) -> Sent:
     """What publishing says; `timeout_s` and `deadline_s` are the connection's."""
+    time = clock or Clock()
     hurry = {key: more.pop(key) for key in ("timeout_s", "deadline_s") if key in more}
-    with connected(langfuse, **hurry) as connection:
+    with connected(langfuse, sleep=time.sleep, **hurry) as connection:
         return publish(
             journal,
             experiment,
             connection,
-            **{"redact": lambda value: value, "now_ms": lambda: START_MS, **more},
+            **{"redact": lambda value: value, "now_ms": time, **more},
         )

@@ -84,7 +84,7 @@ def _from_journal(config: Config, experiment: str | None, *, base: str, other: s
 def _from_langfuse(
     config: Config, experiment: str | None, since: str, *, base: str, other: str
 ) -> Result:
-    from lift.outbox import compared_in_langfuse
+    from lift.outbox.pulling import compared_in_langfuse
 
     if experiment is None:
         raise click.UsageError("--from langfuse needs the experiment's name")

@@ -29,14 +29,14 @@ def command(config: Config, experiment: str | None, as_json: bool) -> None:
     """
     from lift.cli.printed import print_comparison
     from lift.cli.progress import Silent
-    from lift.cli.sending import sent_at_the_end
+    from lift.cli.sending import sending
     from lift.journal import Journal
     from lift.perform import judge
     from lift.results import compared
 
     with Journal(config.path("journal"), create=False) as journal:
         known = journal.experiment(experiment)
-    with sent_at_the_end(config, known.name):
+    with sending(config, known.name):
         judge(config, known, Silent())
         with Journal(config.path("journal"), create=False) as journal:
             result = compared(journal, known.name)

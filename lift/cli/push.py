@@ -10,10 +10,11 @@ import click
 
 from lift.cli.interrupts import told
 from lift.cli.options import JSON, settings
+from lift.cli.sending import elsewhere
 
 if TYPE_CHECKING:
     from lift.journal import Journal
-    from lift.outbox import Readable
+    from lift.outbox.delivery import Readable
     from lift.settings import Config
 
 SECONDS = 600.0
@@ -86,12 +87,12 @@ def _pushed(
     quiet: bool,
 ) -> dict[str, dict[str, Any]]:
     """Send each experiment, then wait for those that went whole."""
-    from lift.outbox import deliver, wait
+    from lift.outbox.delivery import deliver, wait
 
     done: dict[str, dict[str, Any]] = {}
     idle = True
     for name in names:
-        delivery = deliver(config, journal, name, seconds=SECONDS)
+        delivery = deliver(config, journal, name, seconds=SECONDS, waiting=elsewhere())
         idle = idle and delivery.idle
         done[name] = {"unsent": delivery.unsent, "lines": list(delivery.lines)}
         for line in delivery.lines if not (quiet or delivery.idle) else ():

@@ -45,7 +45,7 @@ def reviewed(
 
 
 def _send(config: Config, found: Review) -> None:
-    from lift.outbox import deliver_review
+    from lift.outbox.reviewing import deliver_review
 
     if line := deliver_review(config, found):
         note(line)

@@ -60,7 +60,7 @@ def command(
       lift run --dataset micro_tasks --category grid --repeats 3
       lift --full --dry-run
     """
-    from lift.cli.sending import sent_at_the_end
+    from lift.cli.sending import sending
     from lift.perform import perform
     from lift.prepare import prepare
 
@@ -76,7 +76,7 @@ def command(
     _confirm(prepared, config, yes=yes)
     from lift.cli.progress import watching
 
-    with sent_at_the_end(config, prepared.plan.experiment):
+    with sending(config, prepared.plan.experiment):
         with watching(prepared, config) as watcher:
             perform(config, prepared, watcher, meanwhile=_load_reports)
         _print_result(config, prepared, out=out, as_json=as_json)

@@ -1,8 +1,8 @@
-"""What a command that asked something does about Langfuse at its end."""
+"""What a command that asks something does about Langfuse, meanwhile and at its end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,52 +11,85 @@ from lift.cli.notes import note
 from lift.errors import Interrupted, LiftError
 
 if TYPE_CHECKING:
+    from lift.outbox.meanwhile import Meanwhile
     from lift.settings import Config
+
+SECONDS, BRIEF_SECONDS = 30.0, 5.0
+"""How long a command that is over waits for Langfuse at most; less where its server failed."""
 
 
 @contextmanager
-def sent_at_the_end(config: Config, experiment: str) -> Iterator[None]:
-    """Send the experiment when the block ends, well or with an error; not after an interrupt.
+def sending(config: Config, experiment: str) -> Iterator[None]:
+    """Send the experiment while the block works, and what is left when it ends.
 
-    In the block everything is recorded as it comes, so that Ctrl-C loses nothing.
-    Keys that do not fit together are an error before the block begins.
+    It ends well or with an error; after an interrupt what is left stays for `lift push`. In the
+    block everything is recorded as it comes, so that Ctrl-C loses nothing. Keys that do not fit
+    together are an error before the block begins.
 
     Args:
         config: names the Langfuse project.
         experiment: its name.
     """
+    from lift.outbox.meanwhile import Meanwhile
     from lift.settings import langfuse_keys
 
-    wanted = langfuse_keys(config) is not None
-    try:
-        with told("every answer so far is recorded", fix="run the same command again: it goes on"):
+    recorded = told("every answer so far is recorded", fix="run the same command again: it goes on")
+    if langfuse_keys(config) is None:
+        with recorded:
             yield
-    except Interrupted:
-        if wanted:
-            note("nothing more was sent to Langfuse: lift push sends it")
-        raise
-    except LiftError:
-        if wanted:
-            _send(config, experiment)
-        raise
-    if wanted:
-        _send(config, experiment)
-    else:
         note("nothing was sent to Langfuse: no keys are set")
+        return
+    with Meanwhile(config, experiment) as meanwhile:
+        try:
+            with recorded:
+                yield
+        except Interrupted:
+            note("lift push sends to Langfuse what it has not taken")
+            raise
+        except LiftError:
+            _send_rest(config, experiment, meanwhile)
+            raise
+        _send_rest(config, experiment, meanwhile)
 
 
-def _send(config: Config, experiment: str) -> None:
+def elsewhere() -> Callable[[], None]:
+    """Says, the first time it is called, that another process has to be waited for."""
+    said: list[str] = []
+
+    def say() -> None:
+        if not said:
+            said.append("another lift sends this experiment: waiting for it to end")
+            note(said[0])
+
+    return say
+
+
+def _send_rest(config: Config, experiment: str, meanwhile: Meanwhile) -> None:
+    what = "every answer is recorded, but Langfuse has not taken all"
+    with told(what, fix="lift compare shows them, lift push sends the rest"):
+        meanwhile.leave()
+        _deliver_rest(config, experiment, meanwhile)
+
+
+def _deliver_rest(config: Config, experiment: str, meanwhile: Meanwhile) -> None:
     from lift.journal import Journal
-    from lift.outbox import deliver
+    from lift.outbox.delivery import deliver
+    from lift.outbox.project import AFTER, BRIEF
     from lift.paths import exists
 
     if not exists(config.path("journal")):
         return
-
-    what = "every answer is recorded, but Langfuse has not taken all"
-    with (
-        told(what, fix="lift compare shows them, lift push sends the rest"),
-        Journal(config.path("journal"), create=False) as journal,
-    ):
-        for line in deliver(config, journal, experiment).lines:
+    fails = bool(meanwhile.sent.why)
+    with Journal(config.path("journal"), create=False) as journal:
+        delivery = deliver(
+            config,
+            journal,
+            experiment,
+            seconds=BRIEF_SECONDS if fails else SECONDS,
+            patience=BRIEF if fails else AFTER,
+            waiting=elsewhere(),
+            settles=False,
+            before=meanwhile.sent,
+        )
+        for line in delivery.lines:
             note(line)

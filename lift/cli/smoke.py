@@ -28,7 +28,7 @@ def command(config: Config, item: str | None, as_json: bool) -> None:
       lift smoke textfield-set-value --model claude-haiku-5-5
     """
     from lift.cli.progress import Silent
-    from lift.cli.sending import sent_at_the_end
+    from lift.cli.sending import sending
     from lift.journal import Journal
     from lift.perform import perform
     from lift.prepare import prepare, smoke
@@ -38,7 +38,7 @@ def command(config: Config, item: str | None, as_json: bool) -> None:
     prepared = prepare(config, smoke(config, item))
     for notice in prepared.notices:
         note(notice)
-    with sent_at_the_end(config, prepared.plan.experiment):
+    with sending(config, prepared.plan.experiment):
         perform(config, prepared, Silent())
         with Journal(config.path("journal"), create=False) as journal:
             known = journal.experiment(prepared.plan.experiment)

@@ -36,7 +36,7 @@ def command(
     import json
 
     from lift.errors import ThresholdMissed
-    from lift.outbox import sync
+    from lift.outbox.syncing import sync
 
     with told("what was written stays", fix="lift sync writes the rest"):
         done = sync(config, datasets, check=check, force=force)

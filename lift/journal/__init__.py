@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from lift.journal.migrations import MIGRATIONS
-from lift.journal.rows import PLANNED, Experiment, Parcel, Record, part_of
+from lift.journal.rows import PLANNED, Experiment, Parcel, Record, Unsent, part_of
 from lift.journal.writing import Journal
 
-__all__ = ["MIGRATIONS", "PLANNED", "Experiment", "Journal", "Parcel", "Record", "part_of"]
+__all__ = [
+    "MIGRATIONS", "PLANNED", "Experiment", "Journal", "Parcel", "Record", "Unsent", "part_of",
+]  # fmt: skip

@@ -67,8 +67,9 @@ class Database:
         """Close the file; what was recorded is on disk already."""
         self._db.close()
 
-    @contextlib.contextmanager
-    def running(self, experiment: str, *, waiting: Callable[[], None]) -> Iterator[None]:
+    def running(
+        self, experiment: str, *, waiting: Callable[[], None]
+    ) -> contextlib.AbstractContextManager[None]:
         """Hold an experiment: of all processes on this machine one runs it at a time.
 
         The lock ends with the process, however that ends.
@@ -77,7 +78,11 @@ class Database:
             experiment: its name.
             waiting: called at each look while another process holds it; what it raises ends that.
         """
-        name = hashlib.sha256(experiment.encode()).hexdigest()[:16]
+        return self._held(experiment, waiting)
+
+    @contextlib.contextmanager
+    def _held(self, what: str, waiting: Callable[[], None]) -> Iterator[None]:
+        name = hashlib.sha256(what.encode()).hexdigest()[:16]
         path = self.path.with_name(f"{self.path.name}.{name}.lock")
         with self._explained():
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

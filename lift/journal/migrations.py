@@ -140,6 +140,24 @@ MIGRATIONS = (
         FROM trials LEFT JOIN attempts ON attempts.trial = trials.id
             AND attempts.attempt = (SELECT max(attempt) FROM attempts WHERE trial = trials.id);
     """,
+    """
+    -- a vote that is cast again is another part: judge/number|started_ms
+    UPDATE sent SET part = part || '|' || (
+        SELECT started_ms FROM votes WHERE votes.trial = sent.trial
+            AND votes.attempt = sent.attempt AND evaluator || '/' || number = part
+    ) WHERE EXISTS (
+        SELECT 1 FROM votes WHERE votes.trial = sent.trial
+            AND votes.attempt = sent.attempt AND evaluator || '/' || number = part
+    );
+    CREATE TABLE given (                    -- traces that a server was given
+        destination TEXT NOT NULL,
+        trial       INTEGER NOT NULL,
+        attempt     INTEGER NOT NULL,
+        part        TEXT NOT NULL,
+        missing_ms  INTEGER NOT NULL,       -- 0: it took it; else when to believe it did not
+        PRIMARY KEY (destination, trial, attempt, part)
+    ) WITHOUT ROWID;
+    """,
 )
 """Scripts that bring a journal from one version (its PRAGMA user_version) to the next."""
 

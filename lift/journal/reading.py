@@ -14,12 +14,10 @@ from lift.journal.database import Database
 from lift.journal.rows import (
     PLANNED,
     Experiment,
-    Parcel,
     Record,
     Reused,
     Shelf,
     evidence_of,
-    parts,
     trial_of,
     unpacked,
 )
@@ -197,52 +195,6 @@ class Reader(Database):
                 (experiment,),
             ).fetchall()
             return [(trial_of(row), evidence_of(row)) for row in rows]
-
-    def has_sent_review(self, destination: str, review: str) -> bool:
-        """Whether a server took a static review of this content."""
-        with self._explained():
-            row = self._db.execute(
-                "SELECT 1 FROM sent_reviews WHERE destination = ? AND review = ?",
-                (destination, review),
-            ).fetchone()
-            return row is not None
-
-    def unsent(self, experiment: str, destination: str) -> list[Parcel]:
-        """What a server has not taken yet: every ended attempt with parts that are unsent.
-
-        Args:
-            experiment: its name.
-            destination: address and project, as given to `mark_sent`.
-
-        Returns:
-            In the order the trials were planned, latest attempts only.
-        """
-        with self._explained():
-            taken = self._db.execute(
-                "SELECT trial, attempt, part FROM sent WHERE destination = ?", (destination,)
-            )
-            sent = {(trial, attempt, part) for trial, attempt, part in taken}
-            rows = self._db.execute(
-                """
-                SELECT latest.*, items.content, conditions.content AS condition_content
-                FROM latest JOIN items ON items.hash = item_hash
-                    JOIN conditions ON conditions.hash = condition_hash
-                WHERE experiment = ? AND status NOTNULL AND status != 'skipped'
-                ORDER BY latest.id
-                """,
-                (experiment,),
-            ).fetchall()
-            parcels = []
-            for row in rows:
-                record = self._read(row)
-                unsent = frozenset(
-                    part
-                    for part in parts(record)
-                    if (row["id"], record.trial.attempt, part) not in sent
-                )
-                if unsent:
-                    parcels.append(Parcel(record, unsent))
-            return parcels
 
     def replies_since(self, keys: Sequence[str], since_ms: int) -> set[str]:
         """Those of the requests that have an answer kept since a time.

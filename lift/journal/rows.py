@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from lift.schema import Condition, Evidence, Score, Trial, Vote
@@ -81,24 +82,33 @@ class Record(NamedTuple):
     """Of the judges, in order of their numbers."""
 
 
+class Unsent(NamedTuple):
+    """What a server has not taken of one trial."""
+
+    trial: int
+    """Number of its row in the journal."""
+    attempt: int
+    parts: Mapping[str, int | None]
+    """`answer` (its trace), `scores` (of its checks), and `part_of` each vote cast (the vote's
+    trace and score) → None where its trace was never given to the server, 0 where the server
+    took the trace, else when to believe that it did not, in Unix milliseconds."""
+
+
 class Parcel(NamedTuple):
     """One trial with what a server has not taken of it."""
 
     record: Record
-    parts: frozenset[str]
-    """`answer` (its trace), `scores` (of its checks), and `judge/NUMBER` for each vote cast (the
-    vote's trace and score)."""
+    unsent: Unsent
+
+    @property
+    def parts(self) -> Mapping[str, int | None]:
+        """As in Unsent."""
+        return self.unsent.parts
 
 
 def part_of(vote: Vote) -> str:
-    """Names a vote among the parts of its trial."""
-    return f"{vote.evaluator}/{vote.number}"
-
-
-def parts(record: Record) -> list[str]:
-    """Names what a server is sent of a trial."""
-    votes = [part_of(vote) for vote in record.votes if vote.value is not None]
-    return ["answer", *(["scores"] if record.scores else []), *votes]
+    """Names a vote among the parts of its trial; one that is cast again has another name."""
+    return f"{vote.evaluator}/{vote.number}|{vote.evidence.started_ms}"
 
 
 def trial_of(row: sqlite3.Row) -> Trial:

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 
 from lift.errors import ExperimentError, JournalError
 from lift.journal.database import is_full
-from lift.journal.reading import Reader
-from lift.journal.rows import Kept, evidence_of, packed, part_of
+from lift.journal.outgoing import Outgoing
+from lift.journal.rows import Kept, evidence_of, packed
 from lift.plan import Plan
 from lift.schema import Evidence, Score, Trial, Vote, digest
 
 ROUNDING_USD = 1e-9
 
 
-class Journal(Reader):
+class Journal(Outgoing):
     """Experiments, trials, evidence and scores on disk.
 
     Each write is one transaction. Several processes may use one journal at once.
@@ -130,10 +130,6 @@ class Journal(Reader):
                     packed(evidence.model_dump_json()),
                 ),
             )  # fmt: skip
-            self._db.execute(
-                "DELETE FROM sent WHERE trial = ? AND attempt = ? AND part = ?",
-                (row, trial.attempt, part_of(vote)),
-            )
 
     def keep_reply(self, key: str, evidence: Evidence, *, now_ms: int) -> None:
         """Keep an answer for equal requests to come.
@@ -178,37 +174,6 @@ class Journal(Reader):
                 dropped = self._db.execute("DELETE FROM replies WHERE kept_ms < ?", (before_ms,))
             self._db.execute("VACUUM")
             return dropped.rowcount
-
-    def mark_review(self, destination: str, review: str, *, now_ms: int) -> None:
-        """Write down that a server took a static review.
-
-        Args:
-            destination: address and project.
-            review: identifies its content.
-            now_ms: Unix time in milliseconds.
-        """
-        with self._explained(), self._transaction():
-            self._db.execute(
-                "INSERT OR REPLACE INTO sent_reviews VALUES (?, ?, ?)",
-                (destination, review, now_ms),
-            )
-
-    def mark_sent(
-        self, destination: str, sent: Sequence[tuple[Trial, str]], *, now_ms: int
-    ) -> None:
-        """Write down that a server took these parts, in one transaction.
-
-        Args:
-            destination: address and project.
-            sent: trial, with its attempt, and part.
-            now_ms: Unix time in milliseconds.
-        """
-        with self._explained(), self._transaction():
-            rows = [
-                (destination, self._trial_id(trial), trial.attempt, part, now_ms)
-                for trial, part in sent
-            ]
-            self._db.executemany("INSERT OR REPLACE INTO sent VALUES (?, ?, ?, ?, ?)", rows)
 
     def _check_name(self, plan: Plan) -> None:
         name = plan.experiment
@@ -345,8 +310,3 @@ class Journal(Reader):
             with self._explained():
                 write()
             raise
-
-    def _trial_id(self, trial: Trial) -> int:
-        first = trial.model_copy(update={"attempt": 1})
-        (row,) = self._db.execute("SELECT id FROM trials WHERE key = ?", (first.key,))
-        return int(row["id"])

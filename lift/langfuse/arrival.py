@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 from lift.journal import Experiment, Record
 from lift.langfuse import ids, runs, scores
-from lift.langfuse.client import PAGE, Connection
-from lift.langfuse.datasets import dataset_id
+from lift.langfuse.client import PAGE, Connection, Query
 from lift.langfuse.faults import Refused, Unclear, Unreachable
 from lift.langfuse.present import MARGIN_MS, items, observations
 from lift.langfuse.runs import Facts
+from lift.langfuse.store import dataset_id
 from lift.langfuse.wire import moment
 from lift.schema import Status, Trial
 
@@ -70,18 +70,20 @@ class Awaited:
         Raises:
             LangfuseError: it cannot be asked.
         """
-        since = moment(self.since_ms - MARGIN_MS)
+        since_ms = self.since_ms - MARGIN_MS
         if self.roots:
+            since = moment(since_ms)
             _cross_off(self.roots, items(connection, self.runs, since=since, fields="core"))
         if self.observations:
-            self._look_for_observations(connection, since)
+            self._look_for_observations(connection, since_ms)
         for wanted in _groups(list(self.scores)):
-            query = {"id": ",".join(wanted), "limit": PAGE}
+            query: Query = {"id": ",".join(wanted), "limit": PAGE}
             _cross_off(self.scores, connection.listed(SCORES, query))
 
-    def _look_for_observations(self, connection: Connection, since: str) -> None:
+    def _look_for_observations(self, connection: Connection, since_ms: int) -> None:
         try:
-            _cross_off(self.observations, observations(connection, self.session, since))
+            found = observations(connection, self.session, since_ms=since_ms)
+            _cross_off(self.observations, found)
         except Refused as refused:
             if refused.status not in (400, 404):
                 raise

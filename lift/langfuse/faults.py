@@ -33,6 +33,10 @@ class Unclear(LangfuseError):
     """The request broke off after it was sent, or the server failed: it may have been taken."""
 
 
+class Failed(Unclear):
+    """The server answered that it failed: it may have taken the request, and is done with it."""
+
+
 class Refused(LangfuseError):
     """The server answered that it does not take the request.
 
@@ -89,7 +93,9 @@ def of_answer(response: httpx.Response, *, repeatable: bool) -> Fault:
     if status == 408 or status >= 500:
         what = f"Langfuse failed with status {status}: {said}"
         fix = "try again later, or look at the server's log"
-        failed = Unclear(what, where=where, fix=fix)
+        # a gateway that tells of a failure, or a time-out, does not know how the server fares
+        kind = Unclear if status in (408, 502, 504) else Failed
+        failed = kind(what, where=where, fix=fix)
         return Fault(failed, again=repeatable, wait_s=_retry_after_s(response))
     if response.is_redirect or is_page(response):
         return Fault(page(response), again=False)

@@ -73,7 +73,7 @@ def of_trial(trial: Trial) -> Trace:
 
 def of_vote(trial: Trial, vote: Vote) -> Trace:
     """The ids of the trace of a judge's vote; one that is cast again has others."""
-    return _trace(f"{trial.key}|{part_of(vote)}|{vote.evidence.started_ms}")
+    return _trace(f"{trial.key}|{part_of(vote)}")
 
 
 def of_review(content: str) -> Trace:

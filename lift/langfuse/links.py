@@ -10,9 +10,9 @@ from urllib.parse import quote, urlencode
 from lift import frames
 from lift.journal import Journal
 from lift.langfuse.client import Connection
-from lift.langfuse.datasets import dataset_id
 from lift.langfuse.ids import RunName
 from lift.langfuse.runs import run_of
+from lift.langfuse.store import dataset_id
 from lift.langfuse.wire import flat
 from lift.schema import SETTLED, WITHOUT_SKILL, Status
 

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from lift.journal import Parcel, part_of
 from lift.langfuse import ids, otlp, runs, scores, traces
+from lift.langfuse.present import Sought
 from lift.langfuse.runs import Facts, Run
 from lift.langfuse.scores import Body
 from lift.schema import Status, Trial, Vote
 
 ANSWER, SCORES = "answer", "scores"
-"""Parts of a parcel; the others are votes, `judge/NUMBER`."""
+"""Parts of a parcel; the others are votes."""
 
 
 class Part(NamedTuple):
@@ -26,7 +27,22 @@ class Part(NamedTuple):
     """Id of the trace's root."""
     start_ms: int = 0
     """When the root began."""
+    run: str = ""
+    """Id of the run that its trace is in; empty where it is in none."""
     scores: tuple[Body, ...] = ()
+    missing_ms: int | None = None
+    """As in Unsent."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it has a trace that the server has not said to have taken."""
+        return bool(self.spans) and self.missing_ms != 0
+
+    @property
+    def sought(self) -> Sought:
+        """What to look for before its trace is sent."""
+        item = ids.item_id(self.trial.dataset, self.trial.item) if self.run else ""
+        return Sought(self.root, self.start_ms, self.run, item)
 
 
 def parts_of(parcel: Parcel, run: Run | None, known: Facts) -> list[Part]:
@@ -46,7 +62,7 @@ def parts_of(parcel: Parcel, run: Run | None, known: Facts) -> list[Part]:
     made += [
         _vote(parcel, name, vote, known) for name, vote in votes.items() if name in parcel.parts
     ]
-    return made
+    return [part._replace(missing_ms=parcel.parts[part.name]) for part in made]
 
 
 def bodies(parts: Iterable[Part]) -> list[Body]:
@@ -63,6 +79,7 @@ def _answer(parcel: Parcel, run: Run, known: Facts) -> Part:
         spans=otlp.encoded(traces.answer_spans(record, run=run, known=known)),
         root=ids.of_trial(record.trial).root,
         start_ms=runs.ended(record).started_ms,
+        run=run.id,
         scores=(scores.errored_score(record, known=known),) if errored else (),
     )
 

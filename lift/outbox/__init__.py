@@ -1,0 +1,1 @@
+"""Experiments to Langfuse and back, given the settings: what commands share."""

@@ -1,0 +1,117 @@
+"""Experiments to Langfuse: what it has not taken, and whether it can be read there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from lift.journal import Journal
+from lift.langfuse import arrival, links, runs
+from lift.langfuse.arrival import Piece
+from lift.langfuse.client import Connection
+from lift.langfuse.faults import LangfuseError
+from lift.langfuse.publish import NOTHING, Sent, publish
+from lift.outbox.project import COMMAND, Patience, required
+from lift.prepare import clock
+from lift.redact import redacted
+from lift.settings import Config
+
+
+class Delivery(NamedTuple):
+    """What became of sending an experiment."""
+
+    lines: tuple[str, ...]
+    """What a person is told."""
+    unsent: int
+    """Parts that are left for `lift push`."""
+    idle: bool
+    """Whether there was nothing to send."""
+
+
+class Readable(NamedTuple):
+    """What could be read of an experiment."""
+
+    missing: tuple[Piece, ...]
+    """What could not."""
+    why: str
+    """Why the server could not be asked at last; empty where it could."""
+
+
+def deliver(
+    config: Config,
+    journal: Journal,
+    experiment: str,
+    *,
+    seconds: float,
+    waiting: Callable[[], None],
+    patience: Patience = COMMAND,
+    settles: bool = True,
+    before: Sent = NOTHING,
+) -> Delivery:
+    """Send what Langfuse has not taken of an experiment; a server that fails is only told of.
+
+    Args:
+        config: names the project.
+        journal: where the experiment is recorded.
+        experiment: its name.
+        seconds: after which no further trials are sent.
+        waiting: called once if another process sends it.
+        patience: how long the server is waited for.
+        settles: whether to wait, in that time, for what may have been taken before.
+        before: what was sent of it a moment ago; told together.
+
+    Raises:
+        SettingError: no keys are set, or they do not fit together.
+    """
+    with required(config, patience) as to, journal.sending(experiment, waiting=waiting):
+        sent = publish(
+            journal, experiment, to,
+            redact=redacted, now_ms=clock, seconds=seconds, settles=settles,
+        )  # fmt: skip
+        whole = before.and_then(sent)
+        told = _told(whole, unscored=len(journal.unscored(experiment)))
+        lines = (*whole.notices, *told, *_links(journal, experiment, to))
+        return Delivery(lines, whole.unsent, idle=not told)
+
+
+def wait(config: Config, journal: Journal, experiment: str, *, seconds: float | None) -> Readable:
+    """Look until all of an experiment can be read in Langfuse, or the time is up.
+
+    Args:
+        config: names the project.
+        journal: where the experiment is recorded.
+        experiment: its name.
+        seconds: how long at most; None for what its server may take.
+
+    Raises:
+        SettingError: no keys are set, or they do not fit together.
+        LangfuseError: it cannot be asked.
+    """
+    about = journal.experiment(experiment)
+    known = runs.facts(about, journal.trials(experiment))
+    with required(config) as source:
+        wanted = arrival.awaited(source, journal.records(experiment), known)
+        most = arrival.patience_s(source.base_url) if seconds is None else seconds
+        why = arrival.wait(source, wanted, seconds=most)
+    return Readable(tuple(wanted.missing), why)
+
+
+def _told(sent: Sent, *, unscored: int) -> Sequence[str]:
+    took = f"Langfuse took {sent.answers} trials, {sent.scores} with scores, {sent.votes} votes"
+    lines = []
+    if sent.unsent:
+        lines.append(f"{took}; {sent.unsent} parts are unsent ({sent.why}): lift push sends them")
+    elif sent.answers or sent.scores or sent.votes:
+        lines.append(took)
+    if unscored:
+        lines.append(f"{unscored} answers are not scored yet: run the experiment again, then push")
+    return lines
+
+
+def _links(journal: Journal, experiment: str, to: Connection) -> Sequence[str]:
+    try:
+        found = links.links(journal, experiment, to)
+    except LangfuseError:
+        return ()
+    several = len({link.model for link in found}) > 1
+    return [f"{link.dataset}{f' ({link.model})' if several else ''}: {link.url}" for link in found]

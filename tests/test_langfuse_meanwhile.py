@@ -1,0 +1,149 @@
+"""Sending while a run works: nothing waits for its end, and nothing is sent twice, whoever dies."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import langfuse_server
+import pytest
+from conftest import greets
+from langfuse_project import ITEMS, OTEL, PUBLIC_KEY, SECRET_KEY, Fault, Langfuse
+
+SECONDS = 60.0
+"""After which a test stops waiting for what never comes."""
+
+
+@pytest.fixture
+def langfuse(project) -> Iterator[Langfuse]:
+    """A Langfuse project that the settings name."""
+    with langfuse_server.serving(Langfuse()) as server:
+        project.variables |= {
+            "LANGFUSE_BASE_URL": server.url,
+            "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
+            "LANGFUSE_SECRET_KEY": SECRET_KEY,
+        }
+        yield server
+
+
+def wait_for(condition: Callable[[], object]) -> bool:
+    end = time.monotonic() + SECONDS
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return bool(condition())
+
+
+def roots(langfuse: Langfuse) -> Counter[str]:
+    return Counter(span["trace"] for span in langfuse.spans if not span["parent"])
+
+
+def holding(item: str, until: threading.Event):
+    """A model that does not answer one item before the event."""
+
+    def script(body, attempt):
+        if f"person {item}." in str(body["messages"]):
+            until.wait(SECONDS)
+        return greets(body, attempt)
+
+    return script
+
+
+def test_trials_are_there_before_the_run_ends(project, serve, langfuse):
+    arrived = threading.Event()
+    serve(holding("9", arrived))
+    process = project.start("--full", "--experiment", "e")
+
+    early = wait_for(lambda: sum(roots(langfuse).values()) == 18)
+    arrived.set()
+    _, err = process.communicate(timeout=SECONDS)
+
+    assert early, err
+    assert process.returncode == 0, err
+    assert len(roots(langfuse)) == sum(roots(langfuse).values()) == 20
+    assert "Langfuse took 20 trials, 20 with scores, 0 votes" in err
+    assert {id: len(versions) for id, versions in langfuse.versions.items()} == {
+        f"greetings:greet-{number}": 1 for number in range(10)
+    }
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_what_a_run_that_dies_had_sent_is_not_sent_again(project, serve, langfuse, number):
+    arrived = threading.Event()
+    serve(holding("9", arrived))
+    process = project.start("--full", "--experiment", "e")
+    assert wait_for(lambda: roots(langfuse))
+    process.send_signal(number)
+    arrived.set()
+    _, err = process.communicate(timeout=SECONDS)
+    assert process.returncode != 0
+
+    pushed = project.lift("push")
+
+    assert pushed.returncode == 0, (err, pushed.stderr)
+    assert sum(roots(langfuse).values()) == len(roots(langfuse)) >= 18
+    before = len(langfuse.writes())
+    assert project.lift("push").returncode == 0
+    assert len(langfuse.writes()) == before
+
+
+@pytest.mark.parametrize("path", [OTEL, "/api/public/scores", ITEMS])
+def test_a_push_that_is_killed_is_done_again_and_doubles_nothing(project, serve, langfuse, path):
+    langfuse.faults = [Fault("/api/public/projects", status=401)]
+    serve(greets)
+    project.lift("--full", "--experiment", "e")
+    assert not langfuse.spans
+    langfuse.faults = [Fault(path, method="POST", hang=True, stored=True)]
+    process = project.start("push")
+    assert wait_for(lambda: langfuse.writes(path))
+    process.kill()
+    process.communicate(timeout=SECONDS)
+    langfuse.faults = []
+
+    pushed = project.lift("push")
+
+    assert pushed.returncode == 0, pushed.stderr
+    assert sum(roots(langfuse).values()) == len(roots(langfuse)) == 20
+    assert len(langfuse.spans) == 40
+    assert set(Counter(score["name"] for score in langfuse.scores.values()).values()) == {20}
+    assert {len(versions) for versions in langfuse.versions.values()} == {1}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("/api/public/", status=401), Fault(OTEL, status=500), Fault(OTEL, hang=True),
+        Fault("/api/public/", html=True), Fault("/api/public/", reset=True),
+    ],
+    ids=["401", "500", "hang", "html", "reset"],
+)  # fmt: skip
+def test_a_server_that_fails_meanwhile_is_no_matter_to_the_run(project, serve, langfuse, fault):
+    langfuse.faults = [fault]
+    asked = threading.Event()
+    serve(holding("9", asked))
+    process = project.start("--full", "--experiment", "e")
+
+    assert wait_for(lambda: any(a.path.startswith(fault.path) for a in langfuse.asked))
+    asked.set()
+    out, err = process.communicate(timeout=SECONDS)
+
+    assert process.returncode == 0, err
+    assert "HELPS" in out
+    assert "unsent" in err
+    assert "Traceback" not in err
+
+
+def test_an_interrupt_leaves_the_rest_for_push(project, serve, langfuse):
+    never = threading.Event()
+    serve(holding("9", never))
+    process = project.start("--full", "--experiment", "e")
+    assert wait_for(lambda: roots(langfuse))
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=SECONDS)
+    never.set()
+
+    assert process.returncode == 130
+    assert "lift push sends to Langfuse what it has not taken" in err
