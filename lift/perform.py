@@ -55,7 +55,8 @@ def perform(
     """
     plan = prepared.plan
     with Journal(config.path("journal")) as journal:
-        journal.begin(plan, now_ms=clock(), in_flight=config.settings.concurrency)
+        in_flight = config.settings.concurrency
+        journal.begin(plan, now_ms=clock(), in_flight=in_flight, pages=config.pages)
         with journal.running(plan.experiment, waiting=watcher.waiting):
             score_stored(plan, journal)
             jobs = _jobs(config, prepared, journal, watcher)

@@ -13,6 +13,7 @@ from pydantic import Field, SecretStr, ValidationError
 
 from lift.credentials import Variable, address, headers, key
 from lift.errors import SettingError
+from lift.github import pages
 from lift.paths import expanded
 from lift.schema import Noun
 
@@ -107,6 +108,8 @@ class Config(Noun):
     """Setting → where its value came from."""
     variables: Mapping[str, Mapping[str, SecretStr]]
     """Credential variable → source → value; the source that wins comes first."""
+    pages: Mapping[str, str] = {}
+    """Of the pull request and the job that it runs in; see github.pages."""
 
     def path(self, setting: str) -> Path:
         """The path a setting names, made absolute from the project's folder."""
@@ -159,6 +162,7 @@ def read(folder: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> 
         settings=_validated(values, origins),
         origins=origins,
         variables=_credentials(environ, dotenv),
+        pages=pages(environ),
     )
 
 

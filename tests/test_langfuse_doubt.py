@@ -10,9 +10,21 @@ from pathlib import Path
 import pytest
 from langfuse_project import OTEL, SCORES, Fault, Langfuse
 from langfuse_server import serving
-from langfuse_trials import START_MS, Clock, answered, checks, planned, record, sent, vote
+from langfuse_trials import (
+    START_MS,
+    Clock,
+    answered,
+    checks,
+    connected,
+    planned,
+    record,
+    sent,
+    vote,
+)
 
 from lift.journal import MIGRATIONS, Journal
+from lift.langfuse.faults import LangfuseError
+from lift.langfuse.publish import publish
 
 LISTS = ("/api/public/experiment-items", "/api/public/v2/observations")
 UNANSWERED = {
@@ -65,6 +77,36 @@ def test_a_server_that_said_it_failed_is_given_it_again_soon(journal: Journal, l
 
     assert sent(journal, langfuse, clock=clock).unsent == 0
     assert clock.now_ms < failed_ms + 15_000
+
+
+def test_a_server_that_said_so_when_the_run_was_about_to_end_too(
+    journal: Journal, langfuse: Langfuse
+):
+    langfuse.faults = [Fault(OTEL, status=500)]
+
+    def ended(_seconds: float) -> None:
+        raise LangfuseError("the run ended first")
+
+    with connected(langfuse, sleep=ended) as connection:
+        publish(journal, "exp", connection, redact=lambda v: v, now_ms=lambda: START_MS)
+    langfuse.faults = []
+    clock = Clock()
+
+    assert sent(journal, langfuse, clock=clock).unsent == 0
+    assert clock.now_ms < START_MS + 15_000
+
+
+def test_what_is_waited_for_is_said_once(journal: Journal, langfuse: Langfuse):
+    langfuse.faults = [Fault(OTEL, reset=True)]
+    clock = Clock()
+    sent(journal, langfuse, clock=clock)
+    langfuse.faults = []
+    said: list[str] = []
+
+    sent(journal, langfuse, clock=clock, told=said.append)
+
+    (line,) = said
+    assert line.startswith("4 trials may have been taken already: looking for them, for up to 11")
 
 
 @pytest.mark.parametrize("kind", UNANSWERED)
@@ -169,18 +211,29 @@ def test_a_vote_cast_again_while_the_first_was_sent_is_sent_too(
     assert first.evidence.started_ms != again.evidence.started_ms
 
 
-def test_votes_that_an_older_lift_sent_are_not_sent_again(journal: Journal):
-    path = journal.path
-    before = next(number for number, script in enumerate(MIGRATIONS) if "TABLE given" in script)
+def test_votes_that_an_older_lift_sent_are_not_sent_again(journal: Journal, tmp_path: Path):
     parcels = journal.parcels(journal.unsent("exp", "there"))
     parts = [(parcel.record.trial, part) for parcel in parcels for part in parcel.parts]
     journal.mark_sent("there", parts, now_ms=START_MS)
-    journal.close()
-    with sqlite3.connect(path) as db:  # as it was before that version
-        db.execute("UPDATE sent SET part = substr(part, 1, instr(part || '|', '|') - 1)")
-        db.execute("DROP TABLE given")
-        db.execute(f"PRAGMA user_version = {before}")
-    db.close()
+    old = tmp_path / "old.db"
+    make_older(journal.path, old)
 
-    with Journal(path) as opened:
+    with Journal(old) as opened:
+        assert len(opened.trials("exp")) == 4
         assert opened.unsent("exp", "there") == []
+
+
+def make_older(new: Path, old: Path) -> None:
+    """A journal of the version before votes had their time in the name of their part."""
+    before = next(number for number, script in enumerate(MIGRATIONS) if "TABLE given" in script)
+    with sqlite3.connect(old) as db:
+        for script in MIGRATIONS[:before]:
+            db.executescript(script)
+        db.execute(f"PRAGMA user_version = {before}")
+        db.execute("ATTACH ? AS new", (str(new),))
+        tables = db.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            columns = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})"))
+            db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM new.{table}")
+        db.execute("UPDATE sent SET part = substr(part, 1, instr(part || '|', '|') - 1)")
+    db.close()

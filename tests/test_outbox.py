@@ -283,3 +283,24 @@ def test_push_names_what_cannot_be_read_in_time(project, serve, langfuse):
     assert {"trial": "greetings/greet-0 with_skill r1", "what": "score rubric"} in told["e"][
         "missing"
     ]
+
+
+def test_a_run_keeps_the_pages_of_its_pull_request_whoever_sends_it(project, serve, langfuse):
+    serve(greets)
+    langfuse.faults.append(Fault("/api/public/projects", status=401))
+    project.variables |= {
+        "GITHUB_ACTIONS": "true", "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_REPOSITORY": "acme/skills", "GITHUB_REF": "refs/pull/12/merge",
+        "GITHUB_RUN_ID": "77",
+    }  # fmt: skip
+    project.lift("run", "--only", "greet-0", "--experiment", "e")
+    langfuse.faults.clear()
+    for name in [name for name in project.variables if name.startswith("GITHUB_")]:
+        del project.variables[name]
+
+    assert project.lift("push").returncode == 0
+    for root in langfuse.roots():
+        metadata = json.loads(root["attributes"]["langfuse.experiment.metadata"])
+        assert metadata["langfuse.pr_url"] == "https://github.com/acme/skills/pull/12"
+        assert metadata["langfuse.github_job_url"].endswith("/acme/skills/actions/runs/77")
+        assert (metadata["provider"], metadata["model"]) == ("anthropic", "claude-sonnet-5-5")

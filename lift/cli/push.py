@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lift.cli.interrupts import told
+from lift.cli.notes import note
 from lift.cli.options import JSON, settings
 from lift.cli.sending import elsewhere
 
@@ -92,7 +93,7 @@ def _pushed(
     done: dict[str, dict[str, Any]] = {}
     idle = True
     for name in names:
-        delivery = deliver(config, journal, name, seconds=SECONDS, waiting=elsewhere())
+        delivery = deliver(config, journal, name, seconds=SECONDS, waiting=elsewhere(), told=note)
         idle = idle and delivery.idle
         done[name] = {"unsent": delivery.unsent, "lines": list(delivery.lines)}
         for line in delivery.lines if not (quiet or delivery.idle) else ():

@@ -157,6 +157,8 @@ MIGRATIONS = (
         missing_ms  INTEGER NOT NULL,       -- 0: it took it; else when to believe it did not
         PRIMARY KEY (destination, trial, attempt, part)
     ) WITHOUT ROWID;
+    -- of the pull request and the job that it first ran in: JSON, key to address
+    ALTER TABLE experiments ADD COLUMN pages TEXT NOT NULL DEFAULT '{}';
     """,
 )
 """Scripts that bring a journal from one version (its PRAGMA user_version) to the next."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
@@ -69,6 +70,14 @@ class Outgoing(Reader):
             for id, attempt, name, missing_ms in rows:
                 found.setdefault((id, attempt), {})[name] = missing_ms
             return [Unsent(id, attempt, parts) for (id, attempt), parts in found.items()]
+
+    def pages(self, experiment: str) -> dict[str, str]:
+        """Addresses of the pull request and the job that an experiment ran in, by their keys."""
+        with self._explained():
+            row = self._db.execute(
+                "SELECT pages FROM experiments WHERE name = ?", (experiment,)
+            ).fetchone()
+            return dict(json.loads(row["pages"])) if row else {}
 
     def parcels(self, unsent: Sequence[Unsent]) -> list[Parcel]:
         """The trials of what is unsent, in its order; one that has a newer attempt is left out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from lift.errors import ExperimentError, JournalError
 from lift.journal.database import is_full
@@ -28,7 +28,14 @@ class Journal(Outgoing):
         JournalError: it cannot be opened or written, is damaged, or of a newer version.
     """
 
-    def begin(self, plan: Plan, *, now_ms: int, in_flight: int = 16) -> None:
+    def begin(
+        self,
+        plan: Plan,
+        *,
+        now_ms: int,
+        in_flight: int = 16,
+        pages: Mapping[str, str] | None = None,
+    ) -> None:
         """Write down what an experiment plans, before anything is asked.
 
         Trials that the experiment has already are kept.
@@ -37,6 +44,7 @@ class Journal(Outgoing):
             plan: what is asked.
             now_ms: Unix time in milliseconds.
             in_flight: calls at most; so much room is set aside for their answers.
+            pages: of the pull request and the job that it runs in; the first ones are kept.
 
         Raises:
             ExperimentError: the name already stands for other items, conditions or replies.
@@ -45,6 +53,10 @@ class Journal(Outgoing):
         with self._explained(), self._transaction():
             self._check_name(plan)
             self._insert_plan(plan, now_ms)
+            self._db.execute(
+                "UPDATE experiments SET pages = ? WHERE name = ? AND pages = '{}'",
+                (json.dumps(dict(pages or {})), plan.experiment),
+            )
         self.set_aside(in_flight)
 
     def record(self, trial: Trial, evidence: Evidence, scores: Sequence[Score] = ()) -> None:

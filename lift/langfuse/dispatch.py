@@ -44,6 +44,13 @@ NOT_THIS = (400, 413)
 MOST_REFUSALS = 30
 """So many requests are halved to find the trial that a server refuses."""
 
+Told = Callable[[str], None]
+"""Told what takes time."""
+
+
+def untold(text: str) -> None:
+    """For where nobody listens."""
+
 
 @dataclass(kw_only=True)
 class Dispatch:
@@ -57,6 +64,7 @@ class Dispatch:
     now_ms: Callable[[], int]
     until: float
     """Monotonic time after which no further trials are sent."""
+    told: Told
     sent: Counter[str] = field(default_factory=Counter)
     """Parts by their names."""
     why: str = ""
@@ -71,6 +79,7 @@ class Dispatch:
     _scored: list[Body] = field(default_factory=list)
     """Scores that were sent."""
     _refusals: int = 0
+    _is_told: bool = False
 
     def send(self, unsent: Sequence[Unsent], *, settles: bool) -> None:
         """Send these, some at once.
@@ -90,10 +99,22 @@ class Dispatch:
                 number = len(self._held)
                 self.why = self.why or f"{number} trials may have been taken: look again later"
                 break
+            self._tell()
             self.connection.sleep(pause_s)
             pause_s = min(LONGEST_PAUSE_S, 2 * pause_s)
             self._send_all([self._going[key] for key in self._held])
         self._check_time()
+
+    def _tell(self) -> None:
+        """Say what is waited for, once."""
+        if not self._is_told:
+            ends = [ms for key in self._held for ms in self._going[key].parts.values() if ms]
+            seconds = max(0, max(ends) - self.now_ms()) / 1000
+            self.told(
+                f"{len(self._held)} trials may have been taken already: looking for them, for up"
+                f" to {seconds:.0f} s, before they are sent again"
+            )
+        self._is_told = True
 
     def note(self, failed: LangfuseError) -> None:
         """Keep why something is left."""
@@ -192,9 +213,9 @@ class Dispatch:
         try:
             self.connection.post_spans(b"".join(part.spans for part in parts))
         except Unclear as unclear:
+            if isinstance(unclear, Failed):
+                self._give(parts, self.now_ms() + FAILED_MS)
             if not self._arrived(parts):
-                if isinstance(unclear, Failed):
-                    self._give(parts, self.now_ms() + FAILED_MS)
                 raise
         except LangfuseError as refused:
             self._give(parts, None)

@@ -6,14 +6,15 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from lift.journal import Journal
+from lift.journal import Experiment, Journal
 from lift.langfuse import runs
 from lift.langfuse.client import Connection
 from lift.langfuse.datasets import Shelves
-from lift.langfuse.dispatch import Dispatch
+from lift.langfuse.dispatch import Dispatch, Told, untold
 from lift.langfuse.faults import LangfuseError
 from lift.langfuse.parts import ANSWER, SCORES
-from lift.langfuse.wire import Redact
+from lift.langfuse.runs import Facts
+from lift.langfuse.wire import Redact, prepared
 
 
 class Sent(NamedTuple):
@@ -53,6 +54,7 @@ def publish(
     now_ms: Callable[[], int],
     seconds: float = 60.0,
     settles: bool = True,
+    told: Told = untold,
 ) -> Sent:
     """Send what the server has not taken of an experiment. Doing it again sends only what is left.
 
@@ -64,6 +66,7 @@ def publish(
         now_ms: the time, in Unix milliseconds, for the journal's marks.
         seconds: after which no further trials are sent.
         settles: whether to wait, in that time, for what may have been taken before.
+        told: what takes time.
 
     Returns:
         How much was sent and is left. A server that fails is no error here: what it did not
@@ -74,7 +77,7 @@ def publish(
         JournalError: it cannot be read or written.
     """
     outbox = Outbox(journal, experiment, connection, redact=redact, now_ms=now_ms)
-    return outbox.send(seconds=seconds, settles=settles)
+    return outbox.send(seconds=seconds, settles=settles, told=told)
 
 
 class Outbox:
@@ -101,13 +104,16 @@ class Outbox:
         self._redact, self._now_ms = redact, now_ms
         self._shelves = Shelves(connection, redact)
 
-    def send(self, *, seconds: float, settles: bool, most: int | None = None) -> Sent:
+    def send(
+        self, *, seconds: float, settles: bool, most: int | None = None, told: Told = untold
+    ) -> Sent:
         """Send what the server has not taken; see `publish`.
 
         Args:
             seconds: after which no further trials are sent.
             settles: whether to wait, in that time, for what may have been taken before.
             most: of trials; None for all.
+            told: what takes time.
         """
         about = self._journal.experiment(self._experiment)
         unsent = self._journal.unsent(self._experiment, self._connection.destination)
@@ -117,16 +123,21 @@ class Outbox:
             journal=self._journal,
             connection=self._connection,
             shelves=self._shelves,
-            known=runs.facts(about, self._journal.trials(self._experiment)),
+            known=self._facts(about),
             redact=self._redact,
             now_ms=self._now_ms,
             until=time.monotonic() + seconds,
+            told=told,
         )
         try:
             dispatch.send(unsent[:most], settles=settles)
         except LangfuseError as failed:
             dispatch.note(failed)
         return _report(dispatch, sum(len(one.parts) for one in unsent))
+
+    def _facts(self, about: Experiment) -> Facts:
+        pages = prepared(self._journal.pages(about.name), self._redact)
+        return runs.facts(about, self._journal.trials(about.name), pages=pages)
 
 
 def _report(dispatch: Dispatch, total: int) -> Sent:

@@ -30,6 +30,8 @@ class Facts(NamedTuple):
     planned: str
     costs: Mapping[Place, float]
     """What each trial cost, all its attempts together, in US dollars."""
+    pages: Mapping[str, str]
+    """Of the pull request and the job that it ran in, masked; see github.pages."""
 
 
 class Run(NamedTuple):
@@ -40,16 +42,22 @@ class Run(NamedTuple):
     dataset_id: str
 
 
-def facts(experiment: Experiment, rows: Iterable[Mapping[str, Any]]) -> Facts:
+def facts(
+    experiment: Experiment,
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    pages: Mapping[str, str] | None = None,
+) -> Facts:
     """What an experiment is.
 
     Args:
         experiment: from the journal.
         rows: of frames.TRIALS, of all its trials.
+        pages: of the pull request and the job that it ran in, masked.
     """
     rows = list(rows)
     costs = {tuple(row[name] for name in frames.TRIAL): row[frames.COST_USD] for row in rows}
-    return Facts(experiment, planned.written(planned.counted(rows)), costs)
+    return Facts(experiment, planned.written(planned.counted(rows)), costs, pages or {})
 
 
 def parts(trial: Trial) -> RunName:
@@ -110,7 +118,7 @@ def run_metadata(record: Record, known: Facts) -> dict[str, str]:
     )
     if experiment.canned:
         values["notice"] = NOTICE
-    return values | planned.metadata(known.planned)
+    return values | flat(known.pages) | planned.metadata(known.planned)
 
 
 def description(trial: Trial, experiment: Experiment) -> str:

@@ -9,6 +9,7 @@ from lift.journal import Journal
 from lift.langfuse import arrival, links, runs
 from lift.langfuse.arrival import Piece
 from lift.langfuse.client import Connection
+from lift.langfuse.dispatch import Told, untold
 from lift.langfuse.faults import LangfuseError
 from lift.langfuse.publish import NOTHING, Sent, publish
 from lift.outbox.project import COMMAND, Patience, required
@@ -47,6 +48,7 @@ def deliver(
     patience: Patience = COMMAND,
     settles: bool = True,
     before: Sent = NOTHING,
+    told: Told = untold,
 ) -> Delivery:
     """Send what Langfuse has not taken of an experiment; a server that fails is only told of.
 
@@ -59,6 +61,7 @@ def deliver(
         patience: how long the server is waited for.
         settles: whether to wait, in that time, for what may have been taken before.
         before: what was sent of it a moment ago; told together.
+        told: what takes time.
 
     Raises:
         SettingError: no keys are set, or they do not fit together.
@@ -66,12 +69,12 @@ def deliver(
     with required(config, patience) as to, journal.sending(experiment, waiting=waiting):
         sent = publish(
             journal, experiment, to,
-            redact=redacted, now_ms=clock, seconds=seconds, settles=settles,
+            redact=redacted, now_ms=clock, seconds=seconds, settles=settles, told=told,
         )  # fmt: skip
         whole = before.and_then(sent)
-        told = _told(whole, unscored=len(journal.unscored(experiment)))
-        lines = (*whole.notices, *told, *_links(journal, experiment, to))
-        return Delivery(lines, whole.unsent, idle=not told)
+        told_of = _lines(whole, unscored=len(journal.unscored(experiment)))
+        lines = (*whole.notices, *told_of, *_links(journal, experiment, to))
+        return Delivery(lines, whole.unsent, idle=not told_of)
 
 
 def wait(config: Config, journal: Journal, experiment: str, *, seconds: float | None) -> Readable:
@@ -96,7 +99,7 @@ def wait(config: Config, journal: Journal, experiment: str, *, seconds: float | 
     return Readable(tuple(wanted.missing), why)
 
 
-def _told(sent: Sent, *, unscored: int) -> Sequence[str]:
+def _lines(sent: Sent, *, unscored: int) -> Sequence[str]:
     took = f"Langfuse took {sent.answers} trials, {sent.scores} with scores, {sent.votes} votes"
     lines = []
     if sent.unsent:
