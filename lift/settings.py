@@ -70,6 +70,13 @@ class Settings(Noun):
     gate_pages_dir: Annotated[
         str, Field(description="folder of the pages that a recorded change may cite")
     ] = "docs"
+    langfuse_limit: Annotated[
+        str,
+        Field(
+            pattern=r"^(auto|none|hobby|core|pro|[1-9][0-9]{0,6})$",
+            description="requests to Langfuse a minute: a number, none, hobby, core or pro",
+        ),
+    ] = "auto"
     price: Annotated[
         str,
         Field(description="price of a model that is not in the table, as IN,OUT in $ per MTok"),

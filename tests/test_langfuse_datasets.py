@@ -12,7 +12,7 @@ from langfuse_trials import connected, dataset
 
 from lift.dataset import Dataset, Item
 from lift.evaluators import Pattern, Rubric
-from lift.langfuse.datasets import Synced, sync
+from lift.langfuse.datasets import Shelves, Synced, sync
 from lift.langfuse.faults import LangfuseError, Refused
 from lift.redact import redacted
 
@@ -240,3 +240,49 @@ def test_an_item_needs_no_field_that_it_may_lack(langfuse: Langfuse):
 
     assert langfuse.versions["d:a"][-1]["metadata"]["tags"] == []
     assert len(langfuse.writes(DATASETS)) == 1
+
+
+def test_a_dataset_says_what_its_items_look_like(langfuse: Langfuse):
+    synced(langfuse, dataset())
+
+    there = langfuse.datasets["greetings"]
+    assert there["inputSchema"]["required"] == ["prompt"]
+    assert "judge_criteria" in there["expectedOutputSchema"]["properties"]
+
+
+def test_a_dataset_that_a_run_made_is_described_by_the_sync(langfuse: Langfuse):
+    with connected(langfuse) as connection:
+        Shelves(connection, lambda value: value).hold("greetings", [])
+
+    assert synced(langfuse, dataset()).updated == ("greetings",)
+    assert synced(langfuse, dataset()).writes == 0
+
+
+def test_schemas_that_others_items_do_not_satisfy_are_one_clear_error(langfuse: Langfuse):
+    langfuse.faults = [Fault(DATASETS, method="POST", status=400)]
+
+    with pytest.raises(Refused, match="status 400") as raised:
+        synced(langfuse, dataset())
+
+    assert "items that others added" in raised.value.fix
+
+
+def test_progress_is_told_item_by_item(langfuse: Langfuse):
+    told: list[tuple[int, int]] = []
+
+    synced(langfuse, dataset(25), told=lambda done, total: told.append((done, total)))
+    assert told == [(done, 25) for done in range(26)]
+    synced(langfuse, dataset(25), told=lambda *_: pytest.fail("there is nothing to write"))
+
+
+def test_a_server_that_breaks_off_often_gets_each_item_once(langfuse: Langfuse):
+    langfuse.faults = [
+        Fault(ITEMS, method="POST", after=3, times=7, stored=True, reset=True),
+        Fault(ITEMS, method="POST", after=30, times=5, status=500),
+        Fault(ITEMS, method="POST", after=40, times=4, reset=True),
+    ]
+
+    synced(langfuse, dataset(60))
+
+    assert {len(versions) for versions in langfuse.versions.values()} == {1}
+    assert len(langfuse.versions) == 60

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections.abc import Iterator
 
 import langfuse_server
@@ -304,3 +305,44 @@ def test_a_run_keeps_the_pages_of_its_pull_request_whoever_sends_it(project, ser
         assert metadata["langfuse.pr_url"] == "https://github.com/acme/skills/pull/12"
         assert metadata["langfuse.github_job_url"].endswith("/acme/skills/actions/runs/77")
         assert (metadata["provider"], metadata["model"]) == ("anthropic", "claude-sonnet-5-5")
+
+
+def test_a_sync_that_is_killed_goes_on_and_writes_nothing_twice(project, langfuse):
+    path = project.root / "datasets" / "greetings.py"
+    path.write_text(path.read_text().replace("range(10)", "range(400)"), "utf-8")
+    process = project.start("sync", "--langfuse-limit", "6000")
+    end = time.monotonic() + 60
+    while len(langfuse.versions) < 100 and time.monotonic() < end:
+        time.sleep(0.01)
+    process.kill()
+    process.communicate(timeout=60)
+    written = len(langfuse.versions)
+    assert 100 <= written < 400
+
+    done = project.lift("sync", "--json")
+
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout).values()
+    assert len(found["created"]) == 400 - written
+    assert len(found["unchanged"]) == written
+    assert {len(versions) for versions in langfuse.versions.values()} == {1}
+
+
+def test_a_check_names_what_would_change(project, langfuse):
+    project.lift("sync")
+    path = project.root / "datasets" / "greetings.py"
+    path.write_text(path.read_text().replace("range(10)", "range(1, 11)"), "utf-8")
+
+    done = project.lift("sync", "--check")
+
+    assert done.returncode == 1
+    assert "greetings:greet-10 would be created" in done.stderr
+    assert "greetings:greet-0 would be archived" in done.stderr
+
+
+def test_a_limit_that_is_none_is_refused(project, langfuse):
+    done = project.lift("sync", "--langfuse-limit", "fast")
+
+    assert done.returncode == 2
+    assert "langfuse_limit cannot be 'fast'" in done.stderr
+    assert langfuse.asked == []

@@ -60,6 +60,7 @@ HELP = {
     "cache_max_age": "Days for which an answer to an equal request is used again.",
     "price": "Price of a model that is not in the table, in $ per million tokens.",
     "journal": "The journal's file.",
+    "langfuse_limit": "Requests a minute: a number, none, or a plan: hobby, core, pro.",
 }
 METAVAR = {
     "skill": "NAME|PATH",
@@ -75,6 +76,7 @@ METAVAR = {
     "cache_max_age": "DAYS",
     "price": "IN,OUT",
     "journal": "FILE",
+    "langfuse_limit": "LIMIT",
 }
 
 

@@ -34,7 +34,7 @@ SHOWN = 20
     metavar="SECONDS",
     help="Of --wait.  [default: 600; in Langfuse Cloud 1200]",
 )
-@settings("journal")
+@settings("journal", "langfuse_limit")
 @JSON
 def command(
     config: Config,

@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from lift.journal import Experiment, Record
 from lift.langfuse import ids, runs, scores
 from lift.langfuse.client import PAGE, Connection, Query
 from lift.langfuse.faults import Refused, Unclear, Unreachable
+from lift.langfuse.pace import is_cloud
 from lift.langfuse.present import MARGIN_MS, items, observations
 from lift.langfuse.runs import Facts
 from lift.langfuse.store import dataset_id
@@ -25,8 +25,6 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
 
 PATIENCE_S, CLOUD_PATIENCE_S = 600.0, 1200.0
 """How long a server may take to store; some lists of Langfuse Cloud are 10 minutes behind."""
-
-CLOUD = "langfuse.com"
 
 BUSY = (429, 503)
 
@@ -92,8 +90,7 @@ class Awaited:
 
 def patience_s(base_url: str) -> float:
     """How long a server may take to store what it took, in seconds."""
-    host = urlsplit(base_url).hostname or ""
-    return CLOUD_PATIENCE_S if f".{host}".endswith(f".{CLOUD}") else PATIENCE_S
+    return CLOUD_PATIENCE_S if is_cloud(base_url) else PATIENCE_S
 
 
 def awaited(connection: Connection, records: Iterable[Record], known: Facts) -> Awaited:

@@ -9,6 +9,7 @@ the SDK's: the tests hold them to it.
 from __future__ import annotations
 
 import gzip
+import itertools
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ from pydantic import SecretStr, field_validator
 
 from lift.langfuse import faults
 from lift.langfuse.faults import LangfuseError, Refused
+from lift.langfuse.pace import Pace
 from lift.schema import Noun
 from lift.settings import is_loopback
 
@@ -69,6 +71,9 @@ class Connection:
         timeout_s: how long a try may wait for the server; above 0.
         pause_s: about how long to wait before the second try; doubles with each, up to 8 s.
         tries: of one request at most; at least 1.
+        waits_s: how long a request lets a server that takes no more now (429, 503) make it wait,
+            beside the deadline and the tries.
+        pace: when the next request may go.
         seed: of the jitter.
         sleep: waits so many seconds.
     """
@@ -81,6 +86,8 @@ class Connection:
         timeout_s: float = 8.0,
         pause_s: float = 0.5,
         tries: int = 4,
+        waits_s: float = 0.0,
+        pace: Pace | None = None,
         seed: int | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -91,7 +98,8 @@ class Connection:
         """Name of a dataset → its id, as far as it was asked for."""
         self.sleep = sleep
         self._deadline_s, self._timeout_s = deadline_s, timeout_s
-        self._pause_s, self._tries = pause_s, tries
+        self._pause_s, self._tries, self._waits_s = pause_s, tries, waits_s
+        self._pace = pace or Pace(sleep=sleep)
         self._random = random.Random(seed)
         self._http = httpx.Client(
             base_url=credential.base_url,
@@ -269,18 +277,26 @@ class Connection:
     def _request(
         self, method: str, path: str, *, repeatable: bool, **content: Any
     ) -> httpx.Response:
-        until = time.monotonic() + self._deadline_s
-        for failures in range(1, self._tries + 1):
+        until, waits_s = time.monotonic() + self._deadline_s, self._waits_s
+        failures = 0
+        for again in itertools.count(1):
+            until += self._pace.wait(path)
             fault = self._tried(method, path, until, repeatable=repeatable, **content)
             if isinstance(fault, httpx.Response):
                 return fault
-            jitter = self._random.uniform(0, min(LONGEST_PAUSE_S, self._pause_s * 2**failures))
+            jitter = self._random.uniform(0, min(LONGEST_PAUSE_S, self._pause_s * 2**again))
             pause = max(fault.wait_s, jitter)
+            if fault.busy and pause <= waits_s:
+                # it says so to all: nothing else goes meanwhile, and this is no failure
+                self._pace.hold(path, pause)
+                waits_s -= pause
+                continue
+            failures += 1
             late = time.monotonic() + pause >= until
             if not fault.again or failures == self._tries or late:
                 raise fault.error
             self.sleep(pause)
-        raise AssertionError("the last try raises")
+        raise AssertionError("it is tried until it ends")
 
     def _tried(
         self, method: str, path: str, until: float, *, repeatable: bool, **content: Any

@@ -18,7 +18,25 @@ Content = dict[str, Any]
 """What an item or a dataset holds, without the mark."""
 
 ITEM_FIELDS = ("input", "expectedOutput", "metadata")
-DATASET_FIELDS = ("description", "metadata")
+DATASET_FIELDS = ("description", "metadata", "inputSchema", "expectedOutputSchema")
+
+SCHEMAS: Content = {
+    "inputSchema": {
+        "type": "object",
+        "properties": {"prompt": {"type": "string"}},
+        "required": ["prompt"],
+    },
+    "expectedOutputSchema": {
+        "type": "object",
+        "properties": {
+            "rubric": {"type": "object"},
+            "evaluators": {"type": "array"},
+            "judge_criteria": {"type": "string"},
+            "ground_truth": {"type": "string"},
+        },
+    },
+}
+"""Of a dataset's items: what every item satisfies that lift ever wrote, for who adds others."""
 
 
 def contents(
@@ -82,7 +100,8 @@ def _hash(content: Content) -> str:
     metadata = content.get("metadata")
     if isinstance(metadata, dict):
         metadata = {name: value for name, value in metadata.items() if name != MARK}
-    return digest(_normal({**content, "metadata": metadata}))
+    there = {**content, "metadata": metadata}
+    return digest(_normal({name: value for name, value in there.items() if value is not None}))
 
 
 def _normal(value: Any) -> Any:

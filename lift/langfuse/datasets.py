@@ -12,7 +12,14 @@ from typing import Any, NamedTuple
 
 from lift.dataset import Dataset
 from lift.langfuse.client import Connection
-from lift.langfuse.contents import DATASET_FIELDS, ITEM_FIELDS, Content, contents, state
+from lift.langfuse.contents import (
+    DATASET_FIELDS,
+    ITEM_FIELDS,
+    SCHEMAS,
+    Content,
+    contents,
+    state,
+)
 from lift.langfuse.store import Store, Told
 from lift.langfuse.wire import Redact, prepared
 
@@ -125,7 +132,7 @@ def _listed(store: Store) -> dict[str, Content]:
 
 def _head(dataset: Dataset) -> Content:
     about = {"skill": dataset.skill, "system": dataset.system}
-    return {"description": dataset.description, "metadata": about}
+    return {"description": dataset.description, "metadata": about, **SCHEMAS}
 
 
 def _difference(

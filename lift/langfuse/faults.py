@@ -58,6 +58,8 @@ class Fault(NamedTuple):
     """Whether another try may help, and does no harm."""
     wait_s: float = 0.0
     """How long the server asks to wait."""
+    busy: bool = False
+    """Whether it takes no more of anything now."""
 
 
 def of_break(broken: Exception, *, where: str, repeatable: bool) -> Fault:
@@ -89,7 +91,9 @@ def of_answer(response: httpx.Response, *, repeatable: bool) -> Fault:
     said = _said(response)
     if status in (429, 503) or (status == 409 and ELSEWHERE not in said):
         busy = _refused(response, f"Langfuse takes no more now: {said}", fix="try again later")
-        return Fault(busy, again=True, wait_s=_retry_after_s(response))
+        wait_s = _retry_after_s(response)
+        told = status == 429 or (status == 503 and wait_s > 0)
+        return Fault(busy, again=True, wait_s=wait_s, busy=told)
     if status == 408 or status >= 500:
         what = f"Langfuse failed with status {status}: {said}"
         fix = "try again later, or look at the server's log"

@@ -54,12 +54,17 @@ class Store(NamedTuple):
         return {item["id"]: item for item in listed}
 
     def write_head(self, head: Content) -> None:
-        """Make the dataset, or write its description and metadata.
+        """Make the dataset, or write its description, metadata and schemas.
 
         Raises:
             LangfuseError: it cannot be written.
         """
-        made = self.connection.post(DATASETS, {"name": self.name, **marked(head)}).body
+        try:
+            made = self.connection.post(DATASETS, {"name": self.name, **marked(head)}).body
+        except Refused as refused:
+            if refused.status == 400:  # schemas are held against what is there already
+                refused.fix = "correct or archive the items that others added, then sync again"
+            raise
         self._keep_id(made)
 
     def active(self, id: str, content: Content) -> Content:
@@ -77,12 +82,15 @@ class Store(NamedTuple):
 
         Args:
             bodies: made by `active` and `archived`.
-            told: of each that is written, in their order.
+            told: first of none, then of each that is written, in their order.
 
         Raises:
             LangfuseError: one cannot be written.
         """
         wanted: Sequence[Content] = list(bodies)
+        if not wanted:
+            return
+        told(0, len(wanted))
         with ThreadPoolExecutor(WRITERS) as pool:
             for number, _ in enumerate(pool.map(self._write, wanted), 1):
                 told(number, len(wanted))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lift.errors import SettingError
 from lift.langfuse.client import Connection, LangfuseCredential
+from lift.langfuse.pace import Pace, limits
 from lift.settings import Config, langfuse_keys
 
 
@@ -19,9 +20,11 @@ class Patience(NamedTuple):
     timeout_s: float
     """Of one try."""
     tries: int
+    waits_s: float = 0.0
+    """How long it may make a request wait, beside the deadline, when it takes no more now."""
 
 
-COMMAND = Patience(deadline_s=30.0, timeout_s=10.0, tries=4)
+COMMAND = Patience(deadline_s=30.0, timeout_s=10.0, tries=4, waits_s=300.0)
 """Of a command that does nothing else."""
 BESIDE = Patience(deadline_s=6.0, timeout_s=5.0, tries=2)
 """While trials are asked: there is a next time."""
@@ -52,6 +55,8 @@ def connection(
         deadline_s=patience.deadline_s,
         timeout_s=patience.timeout_s,
         tries=patience.tries,
+        waits_s=patience.waits_s,
+        pace=Pace(limits(config.settings.langfuse_limit, credential.base_url), sleep=sleep),
         sleep=sleep,
     )
 

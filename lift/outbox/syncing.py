@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 from lift.dataset import discover
 from lift.langfuse import datasets
+from lift.langfuse.datasets import Synced
+from lift.langfuse.store import Told
 from lift.outbox.project import required
 from lift.redact import redacted
 from lift.resolve import named
 from lift.settings import Config
 
+Counting = Callable[[str], AbstractContextManager[Told]]
+"""Who is told how many items of a dataset are written."""
+
 
 def sync(
-    config: Config, names: Sequence[str], *, check: bool, force: bool
-) -> dict[str, datasets.Synced]:
+    config: Config,
+    names: Sequence[str],
+    *,
+    check: bool,
+    force: bool,
+    counting: Counting,
+) -> dict[str, Synced]:
     """Make the datasets in Langfuse like the modules; dataset name → what was done.
 
     Args:
@@ -22,6 +33,7 @@ def sync(
         names: of datasets; all where empty.
         check: only say what would be written.
         force: write over what was edited in the UI.
+        counting: told of each dataset.
 
     Raises:
         SettingError: no keys are set.
@@ -31,8 +43,11 @@ def sync(
     folder = config.path("datasets_dir")
     found = discover(folder)
     chosen = named(found, names, str(folder)) if names else found
+    done = {}
     with required(config) as to:
-        return {
-            one.name: datasets.sync(to, one, redact=redacted, check=check, force=force)
-            for one in chosen
-        }
+        for one in chosen:
+            with counting(one.name) as told:
+                done[one.name] = datasets.sync(
+                    to, one, redact=redacted, check=check, force=force, told=told
+                )
+    return done
