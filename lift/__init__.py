@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from activation.prompts import TriggerPrompt as TriggerPrompt
     from activation.prompts import TriggerPrompts as TriggerPrompts
     from lift.api import compare as compare
+    from lift.api import pull as pull
     from lift.api import run as run
     from lift.dataset import Dataset as Dataset
     from lift.dataset import Item as Item
@@ -36,6 +37,7 @@ _HOMES = {
     "TriggerPrompt": "activation.prompts",
     "TriggerPrompts": "activation.prompts",
     "compare": "lift.api",
+    "pull": "lift.api",
     "run": "lift.api",
 }
 

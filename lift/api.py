@@ -9,7 +9,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lift.comparing import Comparison
 from lift.dataset import Selection
@@ -19,6 +21,9 @@ from lift.prepare import Wanted, prepare, unconfirmed
 from lift.results import compared
 from lift.schema import WITH_SKILL, WITHOUT_SKILL, Evidence, Trial, Vote
 from lift.settings import Config, read
+
+if TYPE_CHECKING:
+    from lift.outbox.pulling import Frames
 
 MOST_SIGNALS = 2
 """The first stops a run, the second cuts its calls; one more leaves it behind."""
@@ -146,6 +151,23 @@ def compare(
     config = read(folder or Path.cwd(), os.environ, {})
     with Journal(config.path("journal"), create=False) as journal:
         return compared(journal, experiment, base=base, other=other).comparison
+
+
+def pull(experiment: str, *, days: float = 90, folder: Path | None = None) -> Frames:
+    """An experiment out of Langfuse: trials, scores, and what people annotated.
+
+    Args:
+        experiment: its name.
+        days: how far back its first trial may lie.
+        folder: the project, whose settings name the Langfuse project; None for the current one.
+
+    Raises:
+        LiftError: no keys are set, there is no such experiment, or it cannot be read.
+    """
+    from lift.outbox import pulling
+
+    config = read(folder or Path.cwd(), os.environ, {})
+    return pulling.pull(config, experiment, since=timedelta(days=days))
 
 
 class _Unwatched:

@@ -27,6 +27,10 @@ PASSED = "passed"
 WEIGHT = "weight"
 JUDGED = "judged"
 SCORE = "score"
+NAME = "name"
+LABEL = "label"
+AUTHOR = "author"
+COMMENT = "comment"
 BASE = "base"
 OTHER = "other"
 DELTA = "delta"
@@ -77,6 +81,23 @@ SCORES: Columns = {
     VALUE: "float64",
     WEIGHT: "float64",
     JUDGED: "bool",
+}
+
+# One row per annotation that a person gave a trial's latest attempt in Langfuse. name is of the
+# score (human_passed, ...); value is a number, 1 or 0 where it is yes or no, NaN where it is a
+# category; label is that category, else empty; author is the person's id there.
+ANNOTATIONS: Columns = {
+    DATASET: "str",
+    ITEM: "str",
+    CATEGORY: "str",
+    CONDITION: "str",
+    MODEL: "str",
+    REPEAT: "int64",
+    NAME: "str",
+    VALUE: "float64",
+    LABEL: "str",
+    AUTHOR: "str",
+    COMMENT: "str",
 }
 
 # One row per scored trial: the weighted mean of its evaluators, 0 to 1.

@@ -274,12 +274,16 @@ class Langfuse:
             if key in asked.query:
                 rows = [row for row in rows if row[of] in asked.query[key].split(",")]
         fields = asked.query.get("fields", "").split(",")
+        if set(fields) - {"", "details", "subject", "annotation"}:
+            return 400, {"message": "Invalid request data"}
         return self._page([self._score(row, fields) for row in rows], asked.query)
 
     def _score(self, row: Row, fields: list[str]) -> Row:
         value = bool(row["value"]) if row["dataType"] == "BOOLEAN" else row["value"]
         shown = {key: row[key] for key in ("id", "name", "timestamp", "dataType", "environment")}
-        shown |= {"value": value, "source": "API"}
+        shown |= {"value": value, "source": row.get("source", "API")}
+        if "annotation" in fields:
+            shown["authorUserId"] = row.get("authorUserId")
         if "details" in fields:
             shown |= {"comment": row.get("comment"), "metadata": self._read(row["metadata"])}
         if "subject" in fields:

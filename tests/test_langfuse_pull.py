@@ -28,8 +28,10 @@ from lift import frames
 from lift.comparing import Comparison, compare
 from lift.errors import ExperimentError
 from lift.journal import Journal
+from lift.langfuse import wire
 from lift.langfuse.faults import LangfuseError
 from lift.langfuse.pull import Pulled, pulled
+from lift.outbox.pulling import opinions
 from lift.schema import Trial
 
 SINCE = datetime.fromtimestamp(START_MS / 1000 - 60, UTC)
@@ -45,6 +47,19 @@ def langfuse() -> Iterator[Langfuse]:
 def journal(tmp_path: Path) -> Iterator[Journal]:
     with Journal(tmp_path / ".lift" / "journal.db") as opened:
         yield opened
+
+
+def annotate(langfuse: Langfuse, name: str, value: Any, kind: str, **more: Any) -> dict[str, Any]:
+    """As a person does it in the UI, long after the trial, on the first root."""
+    root = langfuse.roots()[0]
+    given = {
+        "id": f"by-hand-{len(langfuse.scores)}", "name": name, "value": value, "dataType": kind,
+        "traceId": root["trace"], "observationId": root["id"], "timestamp": "2029-01-01T00:00:00Z",
+        "environment": "skill-eval", "metadata": {}, "source": "ANNOTATION",
+        "authorUserId": "user-1", **more,
+    }  # fmt: skip
+    langfuse.scores[given["id"]] = given
+    return given
 
 
 def pull(langfuse: Langfuse, experiment: str = "exp", since: datetime = SINCE) -> Pulled:
@@ -267,3 +282,75 @@ def test_scores_alone_tell_a_trial(journal: Journal, langfuse: Langfuse):
         ordered(frames.of(journal.trials("exp"), frames.TRIALS)),
         ordered(frames.of(found.trials, frames.TRIALS)),
     )
+
+
+def test_what_people_annotated_is_in_a_frame_of_its_own(journal: Journal, langfuse: Langfuse):
+    record(journal, planned(2), votes=1)
+    sent(journal, langfuse)
+    annotate(langfuse, "human_passed", 1, "BOOLEAN", comment="well said")
+    annotate(langfuse, "human_rubric", 0.25, "NUMERIC")
+    annotate(langfuse, "human_verdict", "right", "CATEGORICAL", authorUserId="user-2")
+    annotate(langfuse, "a bot's", 1, "NUMERIC", source="EVAL")
+
+    found = pull(langfuse)
+
+    assert_same(journal, found)
+    frame = frames.of(found.annotations, frames.ANNOTATIONS)
+    shown = frame[[frames.NAME, frames.VALUE, frames.LABEL, frames.AUTHOR, frames.COMMENT]]
+    assert shown.fillna(-1).values.tolist() == [
+        ["human_passed", 1.0, "", "user-1", "well said"],
+        ["human_rubric", 0.25, "", "user-1", ""],
+        ["human_verdict", -1, "right", "user-2", ""],
+    ]
+    side = frame[frames.CONDITION][0]
+    assert opinions(frame) == [
+        f"people say human_passed: {side} 1.00 (n = 1)",
+        f"people say human_rubric: {side} 0.25 (n = 1)",
+        f"people say human_verdict: {side} 1 right (n = 1)",
+    ]
+
+
+def test_what_people_made_of_an_earlier_attempt_does_not_count(
+    journal: Journal, langfuse: Langfuse
+):
+    plan = planned(1)
+    record(journal, plan, fails=lambda _trial: True)
+    sent(journal, langfuse)
+    annotate(langfuse, "human_passed", 0, "BOOLEAN")
+    for trial in plan.trials:
+        second = trial.model_copy(update={"attempt": 2})
+        journal.record(second, answered(second), checks(second))
+    sent(journal, langfuse)
+
+    assert pull(langfuse).annotations == []
+
+
+@pytest.mark.parametrize("version", ["4.60.0", OLD])
+def test_old_trials_come_back_as_they_were(journal: Journal, langfuse: Langfuse, version: str):
+    langfuse.version = version
+    plan = planned(6, repeats=2)
+    journal.begin(plan, now_ms=START_MS)
+    weeks_ms = 60 * 24 * 3600 * 1000
+    for trial in plan.trials:
+        evidence = answered(trial, at_ms=-int(chance(trial.key, "age") * weeks_ms))
+        journal.record(trial, evidence, checks(trial))
+    found = sent(journal, langfuse)
+    since = datetime.fromtimestamp((START_MS - weeks_ms) / 1000 - 60, UTC)
+
+    assert all("own time" not in notice for notice in found.notices)
+    assert_same(journal, pull(langfuse, since=since))
+    ended = {wire.moment(r.evidence.ended_ms) for r in journal.records("exp") if r.evidence}
+    assert {score["timestamp"] for score in langfuse.scores.values()} == ended
+    began = {r.evidence.started_ms for r in journal.records("exp") if r.evidence}
+    assert {root["start_ns"] // 10**6 for root in langfuse.roots()} == began
+
+
+def test_many_trials_come_back_page_by_page(journal: Journal, langfuse: Langfuse):
+    record(journal, planned(130))
+    sent(journal, langfuse)
+    before = len(langfuse.asked)
+
+    assert_same(journal, pull(langfuse))
+    pages = [a.path for a in langfuse.asked[before:]]
+    assert pages.count("/api/public/experiment-items") == 3
+    assert pages.count("/api/public/v3/scores") > 6

@@ -49,7 +49,7 @@ LAYERS = {
     "lift.gating": 9,
     "activation": 6,
     "lift.reports": 9,
-    "lift.api": 9,
+    "lift.api": 10,
     "lift.cli": 10,
     "lift": 11,
 }

@@ -346,3 +346,18 @@ def test_a_limit_that_is_none_is_refused(project, langfuse):
     assert done.returncode == 2
     assert "langfuse_limit cannot be 'fast'" in done.stderr
     assert langfuse.asked == []
+
+
+def test_a_notebook_gets_frames(project, serve, langfuse):
+    import lift
+
+    serve(greets)
+    project.lift("--full", "--experiment", "e")
+    lines = [f"{name}={value}" for name, value in project.variables.items() if "FUSE" in name]
+    (project.root / ".env").write_text("\n".join(lines), "utf-8")
+
+    found = lift.pull("e", folder=project.root)
+
+    assert len(found.trials) == 20
+    assert set(found.scores["evaluator"]) == {"rubric"}
+    assert found.annotations.empty

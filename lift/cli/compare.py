@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lift.cli.notes import note
 from lift.cli.options import JSON, settings
 
 if TYPE_CHECKING:
@@ -84,11 +85,14 @@ def _from_journal(config: Config, experiment: str | None, *, base: str, other: s
 def _from_langfuse(
     config: Config, experiment: str | None, since: str, *, base: str, other: str
 ) -> Result:
-    from lift.outbox.pulling import compared_in_langfuse
+    from lift.outbox.pulling import compared, opinions, pull
 
     if experiment is None:
         raise click.UsageError("--from langfuse needs the experiment's name")
-    return compared_in_langfuse(config, experiment, base=base, other=other, since=_period(since))
+    found = pull(config, experiment, since=_period(since))
+    for line in opinions(found.annotations):
+        note(line)
+    return compared(found, base=base, other=other)
 
 
 def _period(text: str) -> timedelta:

@@ -24,6 +24,9 @@ SCORES = "/api/public/v3/scores"
 FIELDS = "core,metadata,experimentMetadata"
 TRACES_AT_ONCE = 50
 
+ANNOTATION = "ANNOTATION"
+"""Source of a score that a person gave in the UI."""
+
 READ: Mapping[str, Callable[[str], Any]] = {"str": str, "int64": int, "float64": float}
 """Type of a column → how its text is read."""
 
@@ -38,6 +41,8 @@ class Pulled(NamedTuple):
     """Rows of frames.TRIALS."""
     scores: list[Row]
     """Rows of frames.SCORES."""
+    annotations: list[Row]
+    """Rows of frames.ANNOTATIONS."""
     experiment: Experiment
 
 
@@ -55,7 +60,7 @@ class Attempt(NamedTuple):
 
 
 def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulled:
-    """An experiment: each trial's latest attempt, and its scores.
+    """An experiment: each trial's latest attempt, its scores, and what people made of it.
 
     Trials that nobody answered yet are not in Langfuse, but every run says how many are planned:
     they are rows with the status `planned` again (see planned.missing). A judge that cast no
@@ -78,7 +83,8 @@ def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulle
             where=f"{connection.base_url}, since {start}",
             fix="send it with lift push, or look further back with --since",
         )
-    given = _scores(connection, experiment, [item["traceId"] for item in found])
+    every = _scores(connection, [item["traceId"] for item in found])
+    given = [score for score in every if _is_ours(score, experiment)]
     attempts = _attempts(found, given)
     latest = _latest(attempts)
     about = max((_metadata(item, "experimentMetadata") for item in found), key=_planned)
@@ -90,7 +96,8 @@ def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulle
     judges = _total(scores.JUDGE_COST_USD, (score["metadata"] for score in given))
     lost = _total("lost_usd", (attempt.metadata for attempt in attempts.values()))
     facts = _experiment(about, trials, judges_usd=judges, lost_usd=lost)
-    return Pulled(_ordered(trials), _ordered(rows), facts)
+    people = [row for score in every if (row := _annotation(score, attempts, latest))]
+    return Pulled(_ordered(trials), _ordered(rows), _ordered(people), facts)
 
 
 def _items(connection: Connection, experiment: str, since: str) -> list[Row]:
@@ -107,20 +114,43 @@ def _items(connection: Connection, experiment: str, since: str) -> list[Row]:
     ]
 
 
-def _scores(connection: Connection, experiment: str, traces: Sequence[str]) -> list[Row]:
-    """The scores that lift gave to these traces; people's and others' are left out."""
+def _scores(connection: Connection, traces: Sequence[str]) -> list[Row]:
+    """The scores of these traces, whoever gave them."""
     given: dict[str, Row] = {}
     for start in range(0, len(traces), TRACES_AT_ONCE):
         query: Query = {
             "traceId": ",".join(traces[start : start + TRACES_AT_ONCE]),
-            "fields": "details,subject",
+            "fields": "details,subject,annotation",
             "limit": PAGE,
         }
         for score in connection.listed(SCORES, query):
-            metadata = _metadata(score, "metadata")
-            if metadata.get(frames.EXPERIMENT) == experiment and scores.KIND in metadata:
-                given[score["id"]] = {**score, "metadata": metadata}
+            given[score["id"]] = {**score, "metadata": _metadata(score, "metadata")}
     return list(given.values())
+
+
+def _is_ours(score: Row, experiment: str) -> bool:
+    """Whether lift gave it, to a trial of this experiment."""
+    metadata = score["metadata"]
+    return metadata.get(frames.EXPERIMENT) == experiment and scores.KIND in metadata
+
+
+def _annotation(
+    score: Row, attempts: Mapping[str, Attempt], latest: Mapping[Place, Attempt]
+) -> Row | None:
+    """A row of frames.ANNOTATIONS; None where no person gave it, or to an older attempt."""
+    attempt = attempts[_trace(score)]
+    if score.get("source") != ANNOTATION or latest[attempt.place] is not attempt:
+        return None
+    value = score["value"]
+    said = isinstance(value, str)
+    return {
+        **dict(zip(frames.TRIAL, attempt.place, strict=True)),
+        frames.NAME: score["name"],
+        frames.VALUE: None if said else float(value),
+        frames.LABEL: value if said else "",
+        frames.AUTHOR: score.get("authorUserId") or "",
+        frames.COMMENT: score.get("comment") or "",
+    }
 
 
 def _attempts(found: Sequence[Row], given: Sequence[Row]) -> dict[str, Attempt]:
@@ -258,5 +288,5 @@ def _experiment(
 
 
 def _ordered(rows: Sequence[Row]) -> list[Row]:
-    keys = [*frames.TRIAL, frames.EVALUATOR]
+    keys = [*frames.TRIAL, frames.EVALUATOR, frames.NAME, frames.AUTHOR]
     return sorted(rows, key=lambda row: [row.get(key, "") for key in keys])

@@ -50,8 +50,9 @@ def connection(
     keys = langfuse_keys(config)
     if keys is None:
         return None
+    credential = LangfuseCredential(**dict(keys))
     return Connection(
-        LangfuseCredential(**dict(keys)),
+        credential,
         deadline_s=patience.deadline_s,
         timeout_s=patience.timeout_s,
         tries=patience.tries,

@@ -1,36 +1,80 @@
-"""An experiment back from Langfuse, compared."""
+"""An experiment back from Langfuse: its frames, and its comparison."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+import pandas as pd
 
 from lift import frames
+from lift.journal import Experiment
 from lift.langfuse.pull import pulled
 from lift.outbox.project import required
 from lift.results import Result, check_conditions, result
 from lift.settings import Config
 
 
-def compared_in_langfuse(
-    config: Config, experiment: str, *, base: str, other: str, since: timedelta
-) -> Result:
-    """Compare two conditions of an experiment, from Langfuse alone.
+class Frames(NamedTuple):
+    """An experiment as Langfuse knows it."""
+
+    trials: pd.DataFrame
+    """Shape: frames.TRIALS."""
+    scores: pd.DataFrame
+    """Shape: frames.SCORES."""
+    annotations: pd.DataFrame
+    """What people made of the trials; shape: frames.ANNOTATIONS."""
+    experiment: Experiment
+
+
+def pull(config: Config, experiment: str, *, since: timedelta) -> Frames:
+    """An experiment out of Langfuse.
 
     Args:
         config: names the project.
         experiment: its name.
-        base: condition to measure from.
-        other: condition to measure.
         since: how far back its first trial may lie.
 
     Raises:
         SettingError: no keys are set.
-        ExperimentError: there is no such experiment, or it has no such condition.
-        LangfuseError: it cannot be asked.
+        ExperimentError: there is no such experiment.
+        LangfuseError: it cannot be asked, or lacks some of it.
     """
     with required(config) as source:
         found = pulled(source, experiment, since=datetime.now(UTC) - since)
-    trials = frames.of(found.trials, frames.TRIALS)
-    check_conditions(trials, experiment, (base, other))
-    scores = frames.of(found.scores, frames.SCORES)
-    return result(found.experiment, trials, scores, base=base, other=other)
+    return Frames(
+        frames.of(found.trials, frames.TRIALS),
+        frames.of(found.scores, frames.SCORES),
+        frames.of(found.annotations, frames.ANNOTATIONS),
+        found.experiment,
+    )
+
+
+def compared(found: Frames, *, base: str, other: str) -> Result:
+    """Compare two conditions of an experiment, from Langfuse alone.
+
+    Args:
+        found: out of Langfuse.
+        base: condition to measure from.
+        other: condition to measure.
+
+    Raises:
+        ExperimentError: it has no such condition.
+    """
+    check_conditions(found.trials, found.experiment.name, (base, other))
+    return result(found.experiment, found.trials, found.scores, base=base, other=other)
+
+
+def opinions(annotations: pd.DataFrame) -> list[str]:
+    """What people made of the trials, one line a score: ANNOTATIONS in."""
+    lines = []
+    for name, given in annotations.groupby(frames.NAME):
+        sides = []
+        for condition, rows in given.groupby(frames.CONDITION):
+            labels = rows[frames.LABEL].loc[rows[frames.LABEL] != ""].value_counts()
+            mean = rows[frames.VALUE].mean()
+            said = [f"{count} {label}" for label, count in labels.items()]
+            said += [f"{mean:.2f}"] if mean == mean else []
+            sides.append(f"{condition} {', '.join(said)} (n = {len(rows)})")
+        lines.append(f"people say {name}: {'; '.join(sides)}")
+    return lines
