@@ -34,6 +34,8 @@ OTEL = "/api/public/otel/v1/traces"
 DATASETS = "/api/public/v2/datasets"
 ITEMS = "/api/public/dataset-items"
 SCORES = "/api/public/scores"
+CONFIGS = "/api/public/score-configs"
+PROMPTS = "/api/public/v2/prompts"
 INGESTION = "/api/public/ingestion"
 
 
@@ -59,12 +61,15 @@ class Langfuse:
     spans: list[Row] = field(default_factory=list)
     """Rows, as they arrived."""
     scores: dict[str, Row] = field(default_factory=dict)
+    prompts: dict[str, list[Row]] = field(default_factory=dict)
+    """Name → its versions."""
+    configs: list[Row] = field(default_factory=list)
     url: str = ""
     closing: threading.Event = field(default_factory=threading.Event)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def writes(self, path: str = "") -> list[Asked]:
-        return [a for a in self.asked if a.method == "POST" and a.path.startswith(path)]
+        return [a for a in self.asked if a.method != "GET" and a.path.startswith(path)]
 
     def fault(self, method: str, path: str) -> Fault | None:
         for fault in self.faults:
@@ -93,6 +98,9 @@ class Langfuse:
             ("GET", ITEMS): self.list_items,
             ("POST", SCORES): self.take_scores,
             ("POST", INGESTION): self.take_events,
+            ("POST", PROMPTS): self.take_prompt,
+            ("POST", CONFIGS): self.take_config,
+            ("GET", CONFIGS): lambda asked: _numbered(self.configs, asked.query),
             ("GET", "/api/public/v3/scores"): self.list_scores,
             ("GET", "/api/public/experiments"): self.list_experiments,
             ("GET", "/api/public/experiment-items"): self.list_experiment_items,
@@ -103,6 +111,10 @@ class Langfuse:
         if asked.path.startswith(f"{ITEMS}/"):
             versions = self.versions.get(asked.path.removeprefix(f"{ITEMS}/"))
             return (200, versions[-1]) if versions else (404, {"message": "item not found"})
+        if asked.path.startswith(f"{CONFIGS}/"):
+            return self.change_config(asked)
+        if asked.path.startswith(f"{PROMPTS}/"):
+            return self.prompt(asked)
         name = unquote(asked.path.removeprefix(f"{DATASETS}/"))
         found = self.datasets.get(name)
         return (200, found) if found else (404, {"message": "not found", "error": "NotFound"})
@@ -134,10 +146,45 @@ class Langfuse:
             for row in reversed(current)
             if row["status"] == "ACTIVE" and row["datasetName"] == asked.query["datasetName"]
         ]
-        page, limit = int(asked.query["page"]), int(asked.query["limit"])
-        pages = -(-len(rows) // limit)
-        shown = rows[(page - 1) * limit : page * limit]
-        return 200, {"data": shown, "meta": {"page": page, "totalPages": pages}}
+        return _numbered(rows, asked.query)
+
+    # ---- prompts
+
+    def take_prompt(self, asked: Asked) -> Answer:
+        versions = self.prompts.setdefault(asked.body["name"], [])
+        labels = [*asked.body["labels"], "latest"]
+        self._take_labels(versions, labels)
+        versions.append({**asked.body, "labels": labels, "version": len(versions) + 1})
+        return 201, versions[-1]
+
+    def prompt(self, asked: Asked) -> Answer:
+        name, _, number = asked.path.removeprefix(f"{PROMPTS}/").partition("/versions/")
+        versions = self.prompts.get(name, [])
+        if asked.method == "PATCH":
+            self._take_labels(versions, asked.body["newLabels"])
+            versions[int(number) - 1]["labels"] += asked.body["newLabels"]
+            return 200, versions[int(number) - 1]
+        label = asked.query.get("label", "production")
+        found = [version for version in versions if label in version["labels"]]
+        return (200, found[0]) if found else (404, {"message": "Prompt not found"})
+
+    def _take_labels(self, versions: list[Row], labels: list[str]) -> None:
+        """A label is on one version only."""
+        for version in versions:
+            version["labels"] = [label for label in version["labels"] if label not in labels]
+
+    # ---- score configs
+
+    def take_config(self, asked: Asked) -> Answer:
+        number = len(self.configs) + 1
+        made = {"id": f"config-{number}", "createdAt": f"{number:04}", "isArchived": False}
+        self.configs.append({**made, **asked.body})
+        return 200, self.configs[-1]
+
+    def change_config(self, asked: Asked) -> Answer:
+        (config,) = [c for c in self.configs if c["id"] == asked.path.rpartition("/")[2]]
+        config |= asked.body
+        return 200, config
 
     # ---- spans
 
@@ -297,6 +344,13 @@ class Langfuse:
             return 400, {"message": "Invalid request data"}
         meta = {"cursor": str(start + limit)} if start + limit < len(rows) else {}
         return 200, {"data": rows[start : start + limit], "meta": meta}
+
+
+def _numbered(rows: list[Row], query: Query) -> Answer:
+    page, limit = int(query["page"]), int(query["limit"])
+    pages = -(-len(rows) // limit)
+    shown = rows[(page - 1) * limit : page * limit]
+    return 200, {"data": shown, "meta": {"page": page, "totalPages": pages}}
 
 
 def _time(nanoseconds: int) -> str:

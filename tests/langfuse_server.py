@@ -42,6 +42,9 @@ def serving(langfuse: Langfuse) -> Iterator[Langfuse]:
         def do_POST(self) -> None:
             self.answer()
 
+        def do_PATCH(self) -> None:
+            self.answer()
+
         def log_message(self, *_args: Any) -> None:
             """Nothing: tests read what they need from the project."""
 

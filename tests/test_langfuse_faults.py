@@ -10,7 +10,19 @@ from pathlib import Path
 
 import pytest
 import servers
-from langfuse_project import DATASETS, INGESTION, ITEMS, NEW, OLD, OTEL, SCORES, Fault, Langfuse
+from langfuse_project import (
+    CONFIGS,
+    DATASETS,
+    INGESTION,
+    ITEMS,
+    NEW,
+    OLD,
+    OTEL,
+    PROMPTS,
+    SCORES,
+    Fault,
+    Langfuse,
+)
 from langfuse_server import serving
 from langfuse_trials import planned, record, sent
 
@@ -45,11 +57,15 @@ PLACES = {
     "dataset": (DATASETS, "POST", NEW),
     "items read": (ITEMS, "GET", NEW),
     "items": (ITEMS, "POST", NEW),
+    "prompt read": (f"{PROMPTS}/", "GET", NEW),
+    "prompt": (PROMPTS, "POST", NEW),
     "experiment-items": (LOOKS[0], "GET", NEW),
     "observations": (LOOKS[1], "GET", NEW),
     "spans": (OTEL, "POST", NEW),
     "scores": (SCORES, "POST", NEW),
     "old scores": (INGESTION, "POST", OLD),
+    "configs read": (CONFIGS, "GET", NEW),
+    "configs": (CONFIGS, "POST", NEW),
     "scores read": ("/api/public/v3/scores", "GET", NEW),
 }
 CASES = [
@@ -92,6 +108,10 @@ def whole(journal: Journal, langfuse: Langfuse) -> bool:
     assert {id: len(found) for id, found in langfuse.versions.items()} == {
         f"greetings:greet-{number}": 1 for number in range(3)
     }
+    assert {name: len(found) for name, found in langfuse.prompts.items()} in (
+        {}, {"skills/greet/SKILL.md": 1},
+    )  # fmt: skip
+    assert len(langfuse.configs) == len({config["name"] for config in langfuse.configs})
     return True
 
 

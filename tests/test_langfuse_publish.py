@@ -85,11 +85,15 @@ def test_an_experiment_is_a_handful_of_requests(journal: Journal, langfuse: Lang
         ("POST", "v2/datasets"): 1,
         ("POST", "dataset-items"): 12,
         ("GET", "projects"): 1,
+        ("GET", "v2/prompts/skills/greet/SKILL.md"): 1,
+        ("POST", "v2/prompts"): 1,
         ("GET", "experiment-items"): 1,
         ("GET", "v2/observations"): 1,
         ("POST", "otel/v1/traces"): 1,
         ("POST", "scores"): 2,
         ("GET", "v3/scores"): 1,
+        ("GET", "score-configs"): 2,
+        ("POST", "score-configs"): 3,
     }
 
 

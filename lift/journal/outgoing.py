@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from lift.journal.reading import Reader
-from lift.journal.rows import Parcel, Unsent
+from lift.journal.rows import Parcel, SkillText, Unsent, unpacked
 from lift.schema import Trial
 
 NOT_GIVEN = "DELETE FROM given WHERE destination = ? AND trial = ? AND attempt = ? AND part = ?"
@@ -78,6 +78,23 @@ class Outgoing(Reader):
                 "SELECT pages FROM experiments WHERE name = ?", (experiment,)
             ).fetchone()
             return dict(json.loads(row["pages"])) if row else {}
+
+    def skills(self, experiment: str) -> dict[str, SkillText]:
+        """Tree hash → skill, of the skills that an experiment asks with."""
+        with self._explained():
+            rows = self._db.execute(
+                """
+                SELECT DISTINCT skills.* FROM trials
+                    JOIN conditions ON conditions.hash = condition_hash
+                    JOIN skills ON skills.hash = json_extract(conditions.content, '$.skill_hash')
+                WHERE experiment = ?
+                """,
+                (experiment,),
+            )
+            return {
+                hash: SkillText(name, description, unpacked(body))
+                for hash, name, description, body in rows
+            }
 
     def parcels(self, unsent: Sequence[Unsent]) -> list[Parcel]:
         """The trials of what is unsent, in its order; one that has a newer attempt is left out."""

@@ -82,6 +82,15 @@ class Record(NamedTuple):
     """Of the judges, in order of their numbers."""
 
 
+class SkillText(NamedTuple):
+    """One version of a skill that was asked with."""
+
+    name: str
+    description: str
+    body: str
+    """Its text after the frontmatter."""
+
+
 class Unsent(NamedTuple):
     """What a server has not taken of one trial."""
 

@@ -22,7 +22,7 @@ import httpx
 from pydantic import SecretStr, field_validator
 
 from lift.langfuse import faults
-from lift.langfuse.faults import LangfuseError, Refused
+from lift.langfuse.faults import LangfuseError, Refused, Unclear
 from lift.langfuse.pace import Pace
 from lift.schema import Noun
 from lift.settings import is_loopback
@@ -230,6 +230,38 @@ class Connection:
             LangfuseError: it cannot be asked.
         """
         return self._read(self._request("POST", path, repeatable=repeatable, json=body))
+
+    def make(
+        self, path: str, body: Any, *, found: Callable[[], dict[str, Any] | None]
+    ) -> dict[str, Any]:
+        """What a server made, where every request makes another one.
+
+        Args:
+            path: where to.
+            body: anything JSON can hold.
+            found: looks whether it is there, after a request that broke off.
+
+        Raises:
+            LangfuseError: it cannot be asked, or does not take it.
+        """
+        for again in range(1, self._tries + 1):
+            try:
+                return self.post(path, body, repeatable=False).body
+            except Unclear:
+                if (there := found()) is not None:
+                    return there
+                if again == self._tries:
+                    raise
+        raise AssertionError("the last try raises")
+
+    def patch(self, path: str, body: Any) -> Answer:
+        """What a server answers to a change, which it may be told twice.
+
+        Raises:
+            Refused: it does not take it.
+            LangfuseError: it cannot be asked.
+        """
+        return self._read(self._request("PATCH", path, repeatable=True, json=body))
 
     def post_spans(self, data: bytes) -> None:
         """Give a server an OTLP request; when this returns, it took it.

@@ -21,9 +21,11 @@ from lift.langfuse.faults import Failed, LangfuseError, Refused, Unclear
 from lift.langfuse.masking import masked
 from lift.langfuse.parts import ANSWER, Part, bodies, parts_of
 from lift.langfuse.present import present
+from lift.langfuse.prompts import Prompt, Prompts
 from lift.langfuse.runs import Facts, Run
 from lift.langfuse.scores import Body
 from lift.langfuse.wire import Redact, batches, milliseconds
+from lift.schema import WITH_SKILL
 
 MOST_TRIALS, MOST_BYTES = 100, 4_000_000
 """In one OTLP request, not compressed."""
@@ -59,6 +61,7 @@ class Dispatch:
     journal: Journal
     connection: Connection
     shelves: Shelves
+    prompts: Prompts
     known: Facts
     redact: Redact
     now_ms: Callable[[], int]
@@ -104,6 +107,7 @@ class Dispatch:
             pause_s = min(LONGEST_PAUSE_S, 2 * pause_s)
             self._send_all([self._going[key] for key in self._held])
         self._check_time()
+        self.notices += filter(None, [self.prompts.why])
 
     def _tell(self) -> None:
         """Say what is waited for, once."""
@@ -142,11 +146,12 @@ class Dispatch:
         """The parts of each trial; their items are there then."""
         parcels = self.journal.parcels(unsent)
         belongs = self._runs(parcels)
+        known = self.known._replace(prompts=self._prompted(parcels))
         for parcel in parcels:
             record = masked(parcel.record, self.redact)
             self._going[record.trial.key] = parcel.unsent
             run = belongs.get(record.trial.key)
-            yield parts_of(parcel._replace(record=record), run, self.known)
+            yield parts_of(parcel._replace(record=record), run, known)
 
     def _runs(self, parcels: Sequence[Parcel]) -> dict[str, Run]:
         """Key of each trial whose answer is unsent → its run; after this, its item is there."""
@@ -166,6 +171,17 @@ class Dispatch:
             )
             for record in unsent
         }
+
+    def _prompted(self, parcels: Sequence[Parcel]) -> dict[str, Prompt]:
+        """Tree hash of each skill that unsent answers were made with → its prompt."""
+        found: dict[str, Prompt] = {}
+        for parcel in parcels:
+            condition = parcel.record.condition
+            newest = condition.name == WITH_SKILL
+            if ANSWER in parcel.parts and condition.skill_hash:
+                prompt = self.prompts.of(condition.skill_hash, newest=newest)
+                found |= {condition.skill_hash: prompt} if prompt else {}
+        return found
 
     def _send_parts(self, parts: Sequence[Part]) -> None:
         self._look([part for part in parts if part.is_new])

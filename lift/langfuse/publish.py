@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from lift.journal import Experiment, Journal
-from lift.langfuse import runs
+from lift.langfuse import configs, runs
 from lift.langfuse.client import Connection
 from lift.langfuse.datasets import Shelves
 from lift.langfuse.dispatch import Dispatch, Told, untold
 from lift.langfuse.faults import LangfuseError
 from lift.langfuse.parts import ANSWER, SCORES
+from lift.langfuse.prompts import Prompts
 from lift.langfuse.runs import Facts
 from lift.langfuse.wire import Redact, prepared
 
@@ -103,6 +105,8 @@ class Outbox:
         self._journal, self._experiment, self._connection = journal, experiment, connection
         self._redact, self._now_ms = redact, now_ms
         self._shelves = Shelves(connection, redact)
+        self._prompts: Prompts | None = None
+        self._people_can_score = False
 
     def send(
         self, *, seconds: float, settles: bool, most: int | None = None, told: Told = untold
@@ -123,6 +127,7 @@ class Outbox:
             journal=self._journal,
             connection=self._connection,
             shelves=self._shelves,
+            prompts=self._skills(),
             known=self._facts(about),
             redact=self._redact,
             now_ms=self._now_ms,
@@ -133,7 +138,22 @@ class Outbox:
             dispatch.send(unsent[:most], settles=settles)
         except LangfuseError as failed:
             dispatch.note(failed)
+        if dispatch.sent[ANSWER]:
+            self._let_people_score()
         return _report(dispatch, sum(len(one.parts) for one in unsent))
+
+    def _let_people_score(self) -> None:
+        """Make the score configs for annotators; without them everything else works."""
+        if not self._people_can_score:
+            self._people_can_score = True
+            with suppress(LangfuseError):
+                configs.ensure(self._connection)
+
+    def _skills(self) -> Prompts:
+        if self._prompts is None:
+            texts = self._journal.skills(self._experiment)
+            self._prompts = Prompts(self._connection, texts, self._redact)
+        return self._prompts
 
     def _facts(self, about: Experiment) -> Facts:
         pages = prepared(self._journal.pages(about.name), self._redact)

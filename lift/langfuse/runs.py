@@ -10,6 +10,7 @@ from lift.backends.demo import NOTICE
 from lift.journal import Experiment, Record
 from lift.langfuse import ids, planned
 from lift.langfuse.ids import RunName
+from lift.langfuse.prompts import Prompt
 from lift.langfuse.wire import flat
 from lift.schema import Evidence, Trial
 
@@ -32,6 +33,8 @@ class Facts(NamedTuple):
     """What each trial cost, all its attempts together, in US dollars."""
     pages: Mapping[str, str]
     """Of the pull request and the job that it ran in, masked; see github.pages."""
+    prompts: Mapping[str, Prompt]
+    """Tree hash of a skill → the version of the prompt that it is."""
 
 
 class Run(NamedTuple):
@@ -57,7 +60,7 @@ def facts(
     """
     rows = list(rows)
     costs = {tuple(row[name] for name in frames.TRIAL): row[frames.COST_USD] for row in rows}
-    return Facts(experiment, planned.written(planned.counted(rows)), costs, pages or {})
+    return Facts(experiment, planned.written(planned.counted(rows)), costs, pages or {}, {})
 
 
 def parts(trial: Trial) -> RunName:

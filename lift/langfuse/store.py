@@ -9,15 +9,12 @@ from urllib.parse import quote
 
 from lift.langfuse.client import Connection
 from lift.langfuse.contents import Content, marked, same
-from lift.langfuse.faults import Refused, Unclear, is_entry, odd
+from lift.langfuse.faults import Refused, is_entry, odd
 
 DATASETS, ITEMS = "/api/public/v2/datasets", "/api/public/dataset-items"
 
 WRITERS = 16
 """Requests at once."""
-
-TRIES = 4
-"""Of one item whose writing broke off."""
 
 Told = Callable[[int, int], None]
 """Told how many items are written, and of how many."""
@@ -96,26 +93,16 @@ class Store(NamedTuple):
                 told(number, len(wanted))
 
     def _write(self, body: Content) -> None:
-        """Write an item. Every write is a version of it, so none is repeated blindly."""
-        for tries in range(1, TRIES + 1):
-            try:
-                self.connection.post(ITEMS, body, repeatable=False)
-            except Unclear:
-                if self._has(body):
-                    return
-                if tries == TRIES:
-                    raise
-            else:
-                return
+        self.connection.make(ITEMS, body, found=lambda: self._found(body))
 
-    def _has(self, body: Content) -> bool:
+    def _found(self, body: Content) -> Content | None:
         try:
             there = self.connection.get(f"{ITEMS}/{quote(body['id'], safe='')}")
         except Refused as refused:
             if refused.status != 404:
                 raise
-            return False
-        return same(body, there)
+            return None
+        return there if same(body, there) else None
 
     def _keep_id(self, there: Content) -> None:
         if not is_entry(there):

@@ -8,6 +8,7 @@ from typing import Any
 from lift.journal import Record
 from lift.langfuse import ids, runs
 from lift.langfuse.otlp import Attribute, Span
+from lift.langfuse.prompts import Prompt
 from lift.langfuse.runs import Facts, Run
 from lift.langfuse.wire import attribute, flat
 from lift.schema import Evidence, Score, Status, Usage, Vote
@@ -185,6 +186,17 @@ def _asked(record: Record, known: Facts) -> dict[str, Attribute]:
         "langfuse.observation.input": attribute(messages),
         "langfuse.observation.output": runs.ended(record).text,
         "langfuse.observation.model.parameters": attribute(parameters),
+        **_prompted(known.prompts.get(condition.skill_hash or "")),
+    }
+
+
+def _prompted(prompt: Prompt | None) -> dict[str, Attribute]:
+    """Links a call to the skill it was made with."""
+    if prompt is None:
+        return {}
+    return {
+        "langfuse.observation.prompt.name": prompt.name,
+        "langfuse.observation.prompt.version": prompt.version,
     }
 
 

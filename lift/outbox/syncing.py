@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from lift.dataset import discover
-from lift.langfuse import datasets
+from lift.langfuse import configs, datasets
+from lift.langfuse.client import Connection
 from lift.langfuse.datasets import Synced
 from lift.langfuse.store import Told
 from lift.outbox.project import required
 from lift.redact import redacted
 from lift.resolve import named
 from lift.settings import Config
+
+SCORE_CONFIGS = "score configs"
 
 Counting = Callable[[str], AbstractContextManager[Told]]
 """Who is told how many items of a dataset are written."""
@@ -26,7 +29,10 @@ def sync(
     force: bool,
     counting: Counting,
 ) -> dict[str, Synced]:
-    """Make the datasets in Langfuse like the modules; dataset name → what was done.
+    """Make the datasets in Langfuse like the modules, and have it hold the score configs.
+
+    Returns:
+        Dataset name, or SCORE_CONFIGS → what was done.
 
     Args:
         config: names the project and the modules' folder.
@@ -50,4 +56,11 @@ def sync(
                 done[one.name] = datasets.sync(
                     to, one, redact=redacted, check=check, force=force, told=told
                 )
+        done[SCORE_CONFIGS] = _score_configs(to, check=check)
     return done
+
+
+def _score_configs(to: Connection, *, check: bool) -> Synced:
+    new = configs.missing(to) if check else configs.ensure(to)
+    there = [config["name"] for config in configs.CONFIGS if config["name"] not in new]
+    return Synced(created=tuple(new), unchanged=tuple(there))
