@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lift.comparing import Comparison
+from lift.conditions import parse
 from lift.dataset import Selection
 from lift.journal import Journal
 from lift.perform import SECONDS_BETWEEN_LOOKS, Received, check_uninterrupted, perform
 from lift.prepare import Wanted, prepare, unconfirmed
-from lift.results import compared
-from lift.schema import WITH_SKILL, WITHOUT_SKILL, Evidence, Trial, Vote
+from lift.results import compared, held_against, recorded, result
+from lift.schema import WITH_SKILL, Evidence, Trial, Vote
 from lift.settings import Config, read
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def run(
     judge: bool | None = None,
     yes: bool = False,
     max_cost_usd: float | None = None,
+    conditions: str = "with_skill,without_skill",
     backend: str | None = None,
     max_tokens: int | None = None,
     effort: str | None = None,
@@ -79,6 +81,7 @@ def run(
         judge: judge all, or none; None judges where the datasets ask for it.
         yes: spend more than `confirm_above_usd` without a question.
         max_cost_usd: cost ceiling of the experiment in US dollars; above 0.
+        conditions: what is compared, as --conditions takes it: "old_skill=main,with_skill".
         backend: messages, demo or auto.
         max_tokens: of an answer; at least 1.
         effort: passed to the model.
@@ -123,6 +126,7 @@ def run(
         datasets=_named(datasets),
         models=_named(model),
         repeats=repeats,
+        conditions=parse(conditions),
         experiment=experiment,
         again=again,
         judge=judge,
@@ -133,16 +137,18 @@ def run(
 def compare(
     experiment: str | None = None,
     *,
-    base: str = WITHOUT_SKILL,
-    other: str = WITH_SKILL,
+    base: str | None = None,
+    other: str | None = None,
+    against: str | None = None,
     folder: Path | None = None,
 ) -> Comparison:
-    """Compare two conditions of an experiment, from the journal.
+    """Compare two conditions of an experiment, from the journal; or two experiments.
 
     Args:
         experiment: its name; None for the one that ran last.
-        base: condition to measure from.
-        other: condition to measure.
+        base: condition to measure from; None for `without_skill`, or else `old_skill`.
+        other: condition to measure; None for `with_skill`, or else `old_skill`.
+        against: an experiment to measure from, both under the condition `other`.
         folder: the project; None for the current one.
 
     Raises:
@@ -150,7 +156,11 @@ def compare(
     """
     config = read(folder or Path.cwd(), os.environ, {})
     with Journal(config.path("journal"), create=False) as journal:
-        return compared(journal, experiment, base=base, other=other).comparison
+        found = recorded(journal, experiment)
+        if against is None:
+            return result(found, base=base, other=other).comparison
+        theirs = recorded(journal, against)
+        return held_against(found, theirs, condition=other or WITH_SKILL).comparison
 
 
 def pull(experiment: str, *, days: float = 90, folder: Path | None = None) -> Frames:
@@ -199,7 +209,7 @@ def _run(config: Config, wanted: Wanted, received: Received, *, yes: bool) -> Co
         raise problem
     perform(config, prepared, _Unwatched(received), received=received)
     with Journal(config.path("journal"), create=False) as journal:
-        return compared(journal, prepared.plan.experiment).comparison
+        return compared(journal, prepared.plan.experiment, plan=prepared.plan).comparison
 
 
 def _outside_a_loop(work: Callable[[Received], Comparison]) -> Comparison:

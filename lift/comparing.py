@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -67,8 +68,19 @@ class Comparison(NamedTuple):
     """CATEGORIES."""
     judged: pd.DataFrame
     """CATEGORIES of the judge's scores, beside the trials' own; no row where nothing was judged."""
-    invalid: str
-    """Why the numbers may not be compared; empty where they may."""
+    unfit: Mapping[str, str]
+    """Model → why its numbers may not be compared; those that may are not in it."""
+
+    @property
+    def invalid(self) -> str:
+        """Why numbers may not be compared; empty where all may."""
+        if self.categories[MODEL].nunique() == 1:
+            return "".join(self.unfit.values())
+        return "; ".join(f"{model}: {why}" for model, why in self.unfit.items())
+
+    def fit(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The rows of the models whose numbers may be compared: any frame with models in it."""
+        return frame[~frame[MODEL].isin(list(self.unfit))]
 
 
 class Drop(NamedTuple):
@@ -168,7 +180,7 @@ def categories(
     means = means.astype(dict.fromkeys(measures, "float64"))
     table = covered.merge(means, on=GROUP, how="left").fillna(dict.fromkeys(COUNTS, 0))
     corrected = table.assign(**{P: _corrected(table)})
-    last = (corrected[CATEGORY] == ALL) & (corrected[DATASET] == ALL)
+    last = corrected[DATASET] == ALL
     return shape(
         corrected.assign(last=last).sort_values([MODEL, "last", DATASET, CATEGORY]), CATEGORIES
     )
@@ -224,7 +236,7 @@ def _measured(
 
 def _corrected(table: pd.DataFrame) -> pd.Series:
     """The p-values, those of a model's categories corrected for being several."""
-    categories_only = table[table[CATEGORY] != ALL].dropna(subset=[P])
+    categories_only = table[table[DATASET] != ALL].dropna(subset=[P])
     groups = categories_only.groupby(MODEL, observed=True)[P]
     found = groups.transform(lambda values: pd.Series(holm(values.tolist()), values.index))
     return found.astype("float64").reindex(table.index).combine_first(table[P])
@@ -251,7 +263,7 @@ def compare(
         judged=categories(
             judged, covered if len(judged) else covered.iloc[:0], by_judge, base=base, other=other
         ),
-        invalid=_invalid(table, base=base, other=other),
+        unfit=_unfit(table, base=base, other=other),
     )
 
 
@@ -286,13 +298,18 @@ def _over_all(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{DATASET: ALL, CATEGORY: ALL})
 
 
-def _invalid(table: pd.DataFrame, *, base: str, other: str) -> str:
-    for row in table[table[CATEGORY] == ALL].to_dict("records"):
-        shares = {base: row[COVERAGE_BASE], other: row[COVERAGE_OTHER]}
-        for condition, share in shares.items():
-            if not share >= LEAST_COVERAGE:  # NaN: nothing was planned
-                known = 0.0 if share != share else share
-                return f"only {known:.0%} of the {condition} trials were answered"
-        if abs(shares[base] - shares[other]) > COVERAGE_GAP + SAME:
-            return f"{base} and {other} differ by more than 5 points in answered trials"
-    return ""
+def _unfit(table: pd.DataFrame, *, base: str, other: str) -> dict[str, str]:
+    rows = table[table[DATASET] == ALL].to_dict("records")
+    reasons = {row[MODEL]: _invalid(row, base=base, other=other) for row in rows}
+    return {model: why for model, why in reasons.items() if why}
+
+
+def _invalid(row: Mapping[Hashable, Any], *, base: str, other: str) -> str:
+    shares = {base: row[COVERAGE_BASE], other: row[COVERAGE_OTHER]}
+    for condition, share in shares.items():
+        if not share >= LEAST_COVERAGE:  # NaN: nothing was planned
+            known = 0.0 if share != share else share
+            return f"only {known:.0%} of the {condition} trials were answered"
+    if abs(shares[base] - shares[other]) > COVERAGE_GAP + SAME:
+        return f"{base} and {other} differ by more than 5 points in answered trials"
+    return "" if row[ITEMS] else "no item has a score on both sides"

@@ -89,6 +89,13 @@ class Dataset(AnyDataset):
     system: Text = SYSTEM
     """First block of the system prompt, the same under every condition."""
 
+    @field_validator("name")
+    @classmethod
+    def _is_no_sum(cls, name: str) -> str:
+        if name == "all":
+            raise ValueError("'all' is the row over every dataset: give it another name")
+        return name
+
     @field_validator("items")
     @classmethod
     def _ids_are_unique(cls, items: Sequence[Item]) -> Sequence[Item]:

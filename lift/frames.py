@@ -148,7 +148,7 @@ CATEGORIES: Columns = {
 }
 
 ALL = "all"
-"""Dataset and category of the row over everything."""
+"""Dataset and category of the row over everything; no dataset is called that."""
 
 
 def shape(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:

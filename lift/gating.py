@@ -10,11 +10,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from lift import baselines
-from lift.errors import ResultError, UsageError
+from lift.against import Recorded
+from lift.errors import ExperimentError, ResultError, UsageError
 from lift.gate import FEWEST_REPEATS, Candidate, Ruling, raised, rule
 from lift.journal import Journal
 from lift.paths import exists, inside, is_name
-from lift.results import candidates, compared
+from lift.results import Result, candidates, recorded, result
+from lift.schema import WITH_SKILL, WITHOUT_SKILL
 from lift.settings import Config
 
 
@@ -92,13 +94,36 @@ def _baseline(folder: Path, item: str) -> Path:
 
 def _from_journal(config: Config, name: str | None) -> tuple[str, list[Candidate]]:
     with Journal(config.path("journal"), create=False) as journal:
-        result = compared(journal, name)
+        result = _with_and_without(recorded(journal, name))
         return result.experiment.skill, candidates(journal, result)
+
+
+def _with_and_without(found: Recorded) -> Result:
+    """The comparison that the gate is about.
+
+    Raises:
+        ExperimentError: the experiment lacks one of the two conditions.
+    """
+    try:
+        return result(found, base=WITHOUT_SKILL, other=WITH_SKILL)
+    except ExperimentError as lacking:
+        raise _other_conditions(lacking.what, lacking.where) from lacking
+
+
+def _other_conditions(what: str, where: str) -> ExperimentError:
+    return ExperimentError(
+        f"the gate holds with_skill against without_skill: {what}",
+        where=where,
+        fix="run it with --conditions with_skill,without_skill; for an edit that made it worse,"
+        " lift compare --max-drop",
+    )
 
 
 def _from_file(item: str | None, file: Path) -> tuple[str, list[Candidate]]:
     try:
         content: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        if (content["base"], content["other"]) != (WITHOUT_SKILL, WITH_SKILL):
+            raise _other_conditions(f"it has {content['other']} minus {content['base']}", str(file))
         canned = bool(content["experiment"]["canned"])
         found = [Candidate.model_validate(one) for one in content["candidates"]]
         return str(item), [one.model_copy(update={"canned": canned or one.canned}) for one in found]

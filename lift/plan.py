@@ -7,15 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from lift.conditions import DEFAULT
 from lift.dataset import Dataset, Item, Selection
-from lift.errors import DatasetError
+from lift.errors import DatasetError, SkillError
 from lift.pricing import Price, cost_usd, estimated_tokens, written
 from lift.schema import (
+    OLD_SKILL,
     SETTLED,
     WITH_SKILL,
-    WITHOUT_SKILL,
     CacheLife,
     Condition,
+    ConditionName,
     Noun,
     Request,
     Status,
@@ -74,6 +76,8 @@ class Plan:
     backend: str
     repeats: int
     hash: str
+    old: Skill | None = None
+    """What `old_skill` shows."""
 
     def has(self, trial: Trial) -> bool:
         """Whether a trial, whatever its attempt, is of this plan."""
@@ -114,11 +118,16 @@ class Plan:
         )
 
     def _shown(self, condition: Condition) -> tuple[str, ...]:
-        return () if condition.skill_hash is None else (self._block,)
+        return () if condition.skill_hash is None else (self._blocks[condition.name],)
 
     @cached_property
-    def _block(self) -> str:
-        return f'<skill name="{self.skill.name}">\n{self.skill.body.strip()}\n</skill>'
+    def versions(self) -> Mapping[str, Skill]:
+        """Condition → the skill that it shows, where it shows one."""
+        return {WITH_SKILL: self.skill} | ({OLD_SKILL: self.old} if self.old else {})
+
+    @cached_property
+    def _blocks(self) -> Mapping[str, str]:
+        return {name: _block(skill) for name, skill in self.versions.items()}
 
     @cached_property
     def _asked(self) -> Mapping[tuple[str, str], tuple[Dataset, Item]]:
@@ -139,6 +148,8 @@ def make(
     backend: str,
     max_tokens: int,
     effort: str | None,
+    conditions: Sequence[ConditionName] = DEFAULT.names,
+    old: Skill | None = None,
     experiment: str | None = None,
     again: str = "",
 ) -> Plan:
@@ -153,12 +164,18 @@ def make(
         backend: its name; canned and real answers never share an experiment.
         max_tokens: of an answer.
         effort: passed to the model; None leaves it to the model.
+        conditions: names of those that are asked.
+        old: what `old_skill` shows, where that is one of them.
         experiment: its name; None derives one from everything that is asked.
         again: added to the name, for a fresh experiment of the same plan.
 
     Raises:
         DatasetError: the selection leaves no item.
+        SkillError: the old skill shows the model what the new one shows.
     """
+    if old and WITH_SKILL in conditions:
+        _check_changed(old, skill)
+    shown = {WITH_SKILL: skill, OLD_SKILL: old}
     models = list(dict.fromkeys(models))
     chosen = tuple(d for d in (_chosen(d, selection) for d in datasets) if d)
     if not chosen:
@@ -166,21 +183,38 @@ def make(
         raise DatasetError(
             "the filters leave no item to ask", where=f"datasets {names}", fix="widen them"
         )
-    conditions = tuple(
+    sides = tuple(
         Condition(
             name=name,
             model=model,
-            skill_hash=skill.tree_hash if name == WITH_SKILL else None,
+            skill_hash=version.tree_hash if (version := shown.get(name)) else None,
             max_tokens=max_tokens,
             effort=effort,
         )
         for model in models
-        for name in (WITH_SKILL, WITHOUT_SKILL)
+        for name in conditions
     )
-    identity = _identity(chosen, conditions, repeats, backend)
+    identity = _identity(chosen, sides, repeats, backend)
     name = (experiment or f"{skill.name}-{identity[:8]}") + again
-    trials = _trials(name, chosen, conditions, repeats)
-    return Plan(name, skill, chosen, conditions, trials, backend, repeats, identity)
+    trials = _trials(name, chosen, sides, repeats)
+    return Plan(name, skill, chosen, sides, trials, backend, repeats, identity, old)
+
+
+def _block(skill: Skill) -> str:
+    return f'<skill name="{skill.name}">\n{skill.body.strip()}\n</skill>'
+
+
+def _check_changed(old: Skill, new: Skill) -> None:
+    if _block(old) != _block(new):
+        return
+    same = old.tree_hash == new.tree_hash
+    raise SkillError(
+        "old_skill and with_skill are the same"
+        if same
+        else "old_skill and with_skill differ only in what the model is not shown",
+        where=f"{old.root} and {new.root}",
+        fix="name an older revision, or edit the skill first: this would compare it with itself",
+    )
 
 
 def left(trials: Iterable[Trial], ended: Mapping[str, tuple[int, Status]]) -> list[Trial]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from lift import plan as planning
-from lift import resolve
+from lift import resolve, revisions
+from lift.conditions import DEFAULT, Conditions
 from lift.dataset import Dataset, Selection
 from lift.errors import UsageError
 from lift.evaluators import judge as judging
@@ -45,6 +46,7 @@ class Wanted:
     """A fresh experiment of the same plan, with fresh answers."""
     fresh: bool = False
     """Use no answer that was given before."""
+    conditions: Conditions = DEFAULT
     judge: bool | None = None
     """True judges every dataset, False none, None those that ask for it."""
     plan_only: bool = False
@@ -167,9 +169,13 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
         raise UsageError(f"{wanted.repeats} repeats are none", where="repeats", fix="ask 1 or more")
     settings = config.settings
     skill, found = resolve.skill_and_datasets(config, wanted.datasets)
+    names, revision = wanted.conditions
+    old = revisions.old(skill, revision) if revision else None
     backend, datasets, notices = resolve.answering(
-        config, found, wanted.selection, plan_only=wanted.plan_only
+        config, found, wanted.selection, conditions=names, plan_only=wanted.plan_only
     )
+    if old:
+        notices += (f"old_skill is {old.source}",)
     plan = planning.make(
         skill,
         datasets,
@@ -179,6 +185,8 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
         backend=backend,
         max_tokens=settings.max_tokens,
         effort=settings.effort or None,
+        conditions=names,
+        old=old.skill if old else None,
         experiment=wanted.experiment,
         again=f"-{_stamp()}" if wanted.again else "",
     )

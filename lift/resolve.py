@@ -140,7 +140,12 @@ def named(datasets: Sequence[Dataset], names: Sequence[str], where: str) -> list
 
 
 def answering(
-    config: Config, datasets: Sequence[Dataset], selection: Selection, *, plan_only: bool
+    config: Config,
+    datasets: Sequence[Dataset],
+    selection: Selection,
+    *,
+    conditions: Sequence[str],
+    plan_only: bool,
 ) -> tuple[str, Sequence[Dataset], tuple[str, ...]]:
     """The backend, what it can be asked of the datasets, and what a person should know.
 
@@ -148,6 +153,7 @@ def answering(
         config: names the backend.
         datasets: what is wanted.
         selection: of their items.
+        conditions: under which they are asked.
         plan_only: nothing will be asked: where a key is missing, what it would be for is planned.
 
     Raises:
@@ -157,7 +163,7 @@ def answering(
     notices: tuple[str, ...] = ()
     if backend == "demo":
         try:
-            datasets, notices = _canned_only(config, datasets, selection)
+            datasets, notices = _canned_only(config, datasets, selection, conditions)
         except CredentialError:
             if not plan_only or config.settings.backend == "demo":
                 raise
@@ -168,22 +174,32 @@ def answering(
 
 
 def _canned_only(
-    config: Config, datasets: Sequence[Dataset], selection: Selection
+    config: Config, datasets: Sequence[Dataset], selection: Selection, conditions: Sequence[str]
 ) -> tuple[list[Dataset], tuple[str, ...]]:
-    """The datasets cut down to items that have canned replies, and a word about the others."""
+    """The datasets cut down to items with canned replies, and a word about the others.
+
+    An item has them where it has some under each of the conditions.
+
+    Raises:
+        CredentialError: no item has.
+    """
     folder = config.path("datasets_dir")
     wanted, kept = 0, []
     for dataset in datasets:
-        canned = {label.item for label in demo.load(folder, dataset.name)}
+        labels = demo.load(folder, dataset.name)
+        canned = {(one.item, one.condition) for one in labels if one.part != demo.JUDGE}
         asked = [item for item in dataset.items if selection.takes(item)]
-        items = tuple(item for item in asked if item.id in canned)
+        items = tuple(
+            item for item in asked if canned.issuperset((item.id, name) for name in conditions)
+        )
         wanted += len(asked)
         if items:
             kept.append(dataset.model_copy(update={"items": items}))
     count = sum(len(dataset.items) for dataset in kept)
     if not count:
         raise CredentialError(
-            "no key is set, and none of these items has a canned reply",
+            "no key is set, and none of these items has a canned reply for "
+            + " and ".join(conditions),
             where=", ".join(dataset.name for dataset in datasets),
             fix="set ANTHROPIC_API_KEY, or run lift --quick on the example datasets",
         )

@@ -9,11 +9,14 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from lift import frames
+from lift.against import Against, Recorded, aligned
 from lift.comparing import Comparison, Drop, compare, dropped, trial_scores
+from lift.conditions import Pair, pairs
 from lift.errors import ExperimentError, ThresholdMissed
 from lift.gate import Best, Candidate
 from lift.journal import PLANNED, Experiment, Journal, Record
 from lift.langfuse.masking import masked
+from lift.plan import Plan
 from lift.redact import redacted
 from lift.schema import WITH_SKILL, WITHOUT_SKILL, Status, digest
 from lift.verdict import Claim, claims
@@ -28,42 +31,132 @@ class Result(NamedTuple):
     comparison: Comparison
     claims: tuple[Claim, ...]
     """The verdict on each model."""
+    recorded: Recorded
+    """What was compared."""
+    more: tuple[Result, ...] = ()
+    """Where the experiment has three conditions: the comparison with the other base."""
+    against: Against | None = None
+    """Where two experiments are compared: the one that is the base."""
+
+    @property
+    def every(self) -> tuple[Result, ...]:
+        """This comparison and those beside it."""
+        return (self, *self.more)
+
+
+def recorded(journal: Journal, name: str | None = None) -> Recorded:
+    """An experiment from the journal.
+
+    Args:
+        journal: where it is recorded.
+        name: the experiment; None for the one that ran last.
+
+    Raises:
+        ExperimentError: there is no such experiment.
+    """
+    experiment = journal.experiment(name)
+    return Recorded(
+        experiment,
+        frames.of(journal.trials(experiment.name), frames.TRIALS),
+        frames.of(journal.scores(experiment.name), frames.SCORES),
+        journal.item_hashes(experiment.name),
+    )
 
 
 def compared(
     journal: Journal,
     name: str | None = None,
     *,
-    base: str = WITHOUT_SKILL,
-    other: str = WITH_SKILL,
+    base: str | None = None,
+    other: str | None = None,
+    plan: Plan | None = None,
 ) -> Result:
-    """Compare two conditions of an experiment, from the journal.
+    """Compare conditions of an experiment, from the journal.
 
     Args:
         journal: where it is recorded.
         name: the experiment; None for the one that ran last.
-        base: condition to measure from.
-        other: condition to measure.
+        base: condition to measure from; None for what `conditions.pairs` gives.
+        other: condition to measure; None likewise.
+        plan: only its trials; None for all that the experiment ever planned.
 
     Raises:
-        ExperimentError: there is no such experiment, or it has no such condition.
+        ExperimentError: there is no such experiment, or it has no such conditions.
     """
-    experiment = journal.experiment(name)
-    trials = frames.of(journal.trials(experiment.name), frames.TRIALS)
-    check_conditions(trials, experiment.name, (base, other))
-    scores = frames.of(journal.scores(experiment.name), frames.SCORES)
-    return result(experiment, trials, scores, base=base, other=other)
+    found = recorded(journal, name)
+    return result(_planned(found, plan) if plan else found, base=base, other=other)
 
 
-def result(
-    experiment: Experiment, trials: pd.DataFrame, scores: pd.DataFrame, *, base: str, other: str
-) -> Result:
-    """Compare two conditions and say what it means: TRIALS and SCORES in."""
-    comparison = compare(trials, scores, base=base, other=other)
+def result(found: Recorded, *, base: str | None = None, other: str | None = None) -> Result:
+    """Compare conditions of an experiment and say what it means.
+
+    Args:
+        found: the experiment.
+        base: condition to measure from; None for what `conditions.pairs` gives.
+        other: condition to measure; None likewise.
+
+    Raises:
+        ExperimentError: it has no such conditions.
+    """
+    first, *others = [_result(found, pair) for pair in _chosen(found, base, other)]
+    return first._replace(more=tuple(others))
+
+
+def held_against(other: Recorded, base: Recorded, *, condition: str = WITH_SKILL) -> Result:
+    """Compare an experiment with another one, under the same condition.
+
+    Raises:
+        ExperimentError: one lacks the condition, or they have no item or no model in common.
+    """
+    for one in (other, base):
+        check_conditions(one.trials, one.experiment.name, (condition,))
+    both, against = aligned(other, base, condition=condition)
+    pair = Pair(base.experiment.name, other.experiment.name)
+    return _result(both, pair)._replace(against=against)
+
+
+def _result(found: Recorded, pair: Pair) -> Result:
+    experiment = found.experiment
+    comparison = compare(found.trials, found.scores, base=pair.base, other=pair.other)
     paid = experiment.answered - sum(reused.answers for reused in experiment.reused)
     each = experiment.cost_usd / paid if paid else 0.0
-    found = claims(comparison, trial_scores(scores), usd_per_trial=each)
-    return Result(experiment, comparison, tuple(found))
+    says = claims(comparison, trial_scores(found.scores), usd_per_trial=each)
+    return Result(experiment, comparison, tuple(says), found)
+
+
+def _chosen(found: Recorded, base: str | None, other: str | None) -> list[Pair]:
+    """The pairs of conditions to compare; at least one."""
+    name, known = found.experiment.name, sorted(found.trials[frames.CONDITION].unique())
+    check_conditions(found.trials, name, [one for one in (base, other) if one])
+    if base and base == other:
+        raise ExperimentError(
+            f"{base!r} cannot be compared with itself", where=name, fix=f"it has {', '.join(known)}"
+        )
+    possible = pairs(known)
+    if base and other:
+        return [Pair(base, other)]
+    if base or other:
+        possible = [Pair(one, two) for one, two in possible if base in (None, one)
+                    and other in (None, two)]  # fmt: skip
+    if possible:
+        return possible
+    raise ExperimentError(
+        "there are no two conditions to compare",
+        where=name,
+        fix=f"it has {', '.join(known)}; name two with --base and --other",
+    )
+
+
+def _planned(found: Recorded, plan: Plan) -> Recorded:
+    """What a plan asks, of all that its experiment has."""
+    places = [tuple(getattr(trial, name) for name in frames.TRIAL) for trial in plan.trials]
+    asked = pd.DataFrame(places, columns=frames.TRIAL)
+    items = {(trial.dataset, trial.item) for trial in plan.trials}
+    return found._replace(
+        trials=frames.shape(found.trials.merge(asked, on=frames.TRIAL), frames.TRIALS),
+        scores=frames.shape(found.scores.merge(asked, on=frames.TRIAL), frames.SCORES),
+        items={place: hash for place, hash in found.items.items() if place in items},
+    )
 
 
 CHECKS = ("rubric", "evaluators")
@@ -71,21 +164,30 @@ CHECKS = ("rubric", "evaluators")
 
 
 def candidates(journal: Journal, found: Result) -> list[Candidate]:
-    """What the gate is asked to accept, one a model; none where no item was scored.
+    """What the gate is asked to accept, one a model.
+
+    None where no item was scored, or where it is not with against without.
 
     Args:
         journal: where the experiment is recorded.
         found: its comparison.
     """
     name, table = found.experiment.name, found.comparison.categories
-    asked = journal.items(name)
+    if found.comparison[:2] != (WITHOUT_SKILL, WITH_SKILL):
+        return []
+    items = found.recorded.items
+    asked = [
+        (content, condition) for place, content, condition in journal.items(name) if place in items
+    ]
     contents = {digest(content): content for content, _ in asked}.values()
     plain = [
         {**c, "item": {k: v for k, v in c["item"].items() if k not in CHECKS}} for c in contents
     ]
     checks = [{key: content["item"].get(key) for key in CHECKS} for content in contents]
-    unasked = any(row[frames.STATUS] in UNASKED for row in journal.trials(name))
-    rows = table[table[frames.CATEGORY] == frames.ALL].set_index(frames.MODEL)
+    trials = found.recorded.trials
+    ours = trials[frames.CONDITION].isin([WITHOUT_SKILL, WITH_SKILL])
+    unasked = bool(trials[ours][frames.STATUS].isin(list(UNASKED)).any())
+    rows = table[table[frames.DATASET] == frames.ALL].set_index(frames.MODEL)
     return [
         Candidate(
             model=claim.model,
@@ -134,7 +236,7 @@ def check_drop(result: Result, drop: Drop) -> None:
     Raises:
         ThresholdMissed: naming every category that fell further, or was not measured.
     """
-    missed = dropped(result.comparison, drop)
+    missed = pd.concat([dropped(one.comparison, drop) for one in result.every])
     unmeasured = missed[frames.DELTA].isna()
     names = [
         f"{row[frames.CATEGORY]} ({row[frames.DELTA]:+.2f} from {row[frames.BASE]:.2f})"

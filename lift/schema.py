@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -20,9 +20,9 @@ Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
 """A text with something in it."""
 
-WITH_SKILL = "with_skill"
-WITHOUT_SKILL = "without_skill"
-OLD_SKILL = "old_skill"
+WITH_SKILL: Final = "with_skill"
+WITHOUT_SKILL: Final = "without_skill"
+OLD_SKILL: Final = "old_skill"
 
 ConditionName = Literal["with_skill", "without_skill", "old_skill"]
 CacheLife = Literal["5m", "1h"]

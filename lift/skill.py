@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -83,22 +83,46 @@ def load(path: Path) -> Skill:
     """
     path = expanded(path)
     main = _main_file(path)
-    front = split(_read_text(main))
-    if not front.body.strip():
-        raise SkillError("the skill has no text", where=str(main), fix="write what it should teach")
+    text = _read_text(main)
     root = main.parent if main.name == SKILL_FILE else main
     files, outside = _tree(root) if root.is_dir() else ({main.name: main}, [])
+    made = of_text(
+        text,
+        where=str(main),
+        root=root,
+        fallback=root.resolve().name if root.is_dir() else main.stem,
+        digests={name: _digest(path) for name, path in files.items()},
+    )
+    return made.model_copy(update={"outside": tuple(outside)})
+
+
+def of_text(
+    text: str, *, where: str, root: Path, fallback: str, digests: Mapping[str, str]
+) -> Skill:
+    """A skill, given the text of its main file.
+
+    Args:
+        text: frontmatter and body.
+        where: names the file in errors.
+        root: the folder, or the single file.
+        fallback: its name, if the frontmatter has none.
+        digests: path of each of its files → sha256 of the bytes.
+
+    Raises:
+        SkillError: it has no text.
+    """
+    front = split(text)
+    if not front.body.strip():
+        raise SkillError("the skill has no text", where=where, fix="write what it should teach")
     fields = fields_of(front.block)
     called = _text(fields.get("name"))
-    fallback = root.resolve().name if root.is_dir() else main.stem
     return Skill(
         name=called if is_name(called) else as_name(fallback),
         description=_text(fields.get("description")),
         body=front.body,
         root=root,
-        files=tuple(files),
-        outside=tuple(outside),
-        tree_hash=_hash(files),
+        files=tuple(sorted(digests)),
+        tree_hash=_hash(digests),
     )
 
 
@@ -161,7 +185,7 @@ def _tree(root: Path) -> tuple[dict[str, Path], list[str]]:
                 outside.append(path.relative_to(root).as_posix())
             elif path.is_file():
                 files[path.relative_to(root).as_posix()] = path
-    return dict(sorted(files.items())), sorted(outside)
+    return files, sorted(outside)
 
 
 def _unreadable(problem: OSError) -> None:
@@ -172,11 +196,11 @@ def _unreadable(problem: OSError) -> None:
     ) from problem
 
 
-def _hash(files: dict[str, Path]) -> str:
+def _hash(digests: Mapping[str, str]) -> str:
     total = hashlib.sha256()
-    for name, path in files.items():
+    for name, digest in sorted(digests.items()):
         raw = name.encode("utf-8", "surrogateescape")
-        total.update(f"{len(raw)} {_digest(path)}\n".encode() + raw)
+        total.update(f"{len(raw)} {digest}\n".encode() + raw)
     return total.hexdigest()
 
 
@@ -186,18 +210,30 @@ def _digest(path: Path) -> str:
 
 
 def _read_text(path: Path) -> str:
-    data = _read_bytes(path)
+    return decoded(_read_bytes(path), where=str(path))
+
+
+def decoded(data: bytes, *, where: str) -> str:
+    """The text of a file of a skill.
+
+    Args:
+        data: its bytes, or the first of them and one more than a prompt takes.
+        where: names the file in errors.
+
+    Raises:
+        SkillError: it is too large, or not UTF-8.
+    """
     if len(data) > LARGEST_BYTES:
         raise SkillError(
             f"the file is larger than the {LARGEST_BYTES // 1024} KB that a prompt takes",
-            where=str(path),
+            where=where,
             fix="split it",
         )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as bad:
         raise SkillError(
-            f"not UTF-8 text (byte {bad.start})", where=str(path), fix="save the file as UTF-8"
+            f"not UTF-8 text (byte {bad.start})", where=where, fix="save the file as UTF-8"
         ) from bad
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from lift.comparing import FEWEST_ITEMS, Comparison, trials_of
 from lift.frames import DELTA, ITEM, MODEL
-from lift.schema import Noun
+from lift.schema import WITHOUT_SKILL, Noun
 from lift.stats import (
     FEW,
     MARGIN,
@@ -123,8 +123,7 @@ def _claim(
     triggered: float | None,
 ) -> Claim:
     pairs = comparison.deltas[comparison.deltas[MODEL] == model]
-    if comparison.invalid or pairs.empty:
-        why = comparison.invalid or "no item has a score on both sides"
+    if why := comparison.unfit.get(model):
         return _nothing(model, Verdict.INVALID, pairs, f"{why}; the numbers may not be compared",
                         "run the same command again: it asks what is missing")  # fmt: skip
     if triggered is not None and triggered < LEAST_TRIGGERED:
@@ -171,7 +170,7 @@ def _measured(
     return claim.model_copy(
         update={
             "says": _says(claim, comparison, counted, margin),
-            "then": _then(claim, pairs, needed),
+            "then": _then(claim, pairs, needed, base=comparison.base),
             "beside": _beside(scope, like_these, these_only),
         }
     )
@@ -244,7 +243,7 @@ def _p(p: float | None) -> str:
     return "no test" if p is None else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def _then(claim: Claim, pairs: pd.DataFrame, need: tuple[Scope, Need] | None) -> str:
+def _then(claim: Claim, pairs: pd.DataFrame, need: tuple[Scope, Need] | None, *, base: str) -> str:
     if claim.verdict is Verdict.HURTS:
         first, *others = pairs.nsmallest(3, DELTA)[ITEM]
         return f"look at what fell most: lift show {first}" + (
@@ -254,6 +253,8 @@ def _then(claim: Claim, pairs: pd.DataFrame, need: tuple[Scope, Need] | None) ->
         if claim.scope is Scope.THESE_ONLY:
             return "says nothing of other items yet: lift --full asks them all"
         return "record it, so that a later edit is held against it"
+    if claim.verdict is Verdict.NO_DIFFERENCE and base != WITHOUT_SKILL:
+        return "keep the simpler of the two, or the cheaper"
     if claim.verdict is Verdict.NO_DIFFERENCE:
         return "the skill costs tokens for nothing here: look at items that both sides solve"
     return _settles(claim, pairs, need)

@@ -261,6 +261,10 @@ class Langfuse:
                     if key.startswith(kind)
                 }
             )
+        if "itemMetadata" in fields:
+            row["experimentItemMetadata"] = self._read(
+                json.loads(attributes[f"{EXPERIMENT}item.metadata"])
+            )
         if "experimentMetadata" in fields:
             metadata = json.loads(attributes[f"{EXPERIMENT}metadata"])
             assert all(isinstance(value, str) for value in metadata.values())

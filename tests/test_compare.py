@@ -6,15 +6,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lift import frames
-from lift.comparing import Drop, compare, deltas, dropped, parse_drop, trial_scores
+from lift.comparing import Drop, compare, dropped, parse_drop, trial_scores
 from lift.errors import SettingError
 from lift.frames import ALL, BASE, CATEGORY, DELTA, ITEM, ITEMS, OTHER
-
-units = st.floats(0, 1)
 
 
 def row(item: str, condition: str, value: float | None, **more: Any) -> dict[str, Any]:
@@ -119,34 +115,6 @@ def test_a_failed_trial_is_graded_and_counts_as_answered():
 
     assert only(compared(rows).categories, ALL)[DELTA] == 1.0
     assert compared(rows).invalid == ""
-
-
-@given(st.lists(st.tuples(units, units), min_size=1, max_size=12))
-def test_swapping_the_conditions_flips_the_sign_and_nothing_else(pairs: list[tuple[float, float]]):
-    rows = [
-        row(f"i{n}", condition, value)
-        for n, (without, skilled) in enumerate(pairs)
-        for condition, value in (("without_skill", without), ("with_skill", skilled))
-    ]
-    scored = trial_scores(frames.of(rows, frames.SCORES))
-
-    there = deltas(scored, base="without_skill", other="with_skill")
-    back = deltas(scored, base="with_skill", other="without_skill")
-
-    assert there[DELTA].tolist() == pytest.approx((-back[DELTA]).tolist())
-    assert there[BASE].tolist() == back[OTHER].tolist()
-
-
-@given(st.permutations(list(range(8))))
-def test_the_order_of_rows_does_not_matter(order: list[int]):
-    rows = [
-        row(f"i{n}", condition, n / 4 if condition == "with_skill" else n / 8)
-        for n in range(4)
-        for condition in ("with_skill", "without_skill")
-    ]
-    shuffled = compared([rows[index] for index in order])
-
-    pd.testing.assert_frame_equal(shuffled.categories, compared(rows).categories)
 
 
 def test_several_models_are_compared_each_for_itself():

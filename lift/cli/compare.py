@@ -13,14 +13,15 @@ from lift.cli.options import JSON, settings
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from lift.results import Result
+    from lift.against import Recorded
     from lift.settings import Config
 
 
 @click.command(name="compare")
 @click.argument("experiment", required=False)
-@click.option("--base", default="without_skill", show_default=True, help="Condition to start from.")
-@click.option("--other", default="with_skill", show_default=True, help="Condition to measure.")
+@click.option("--base", metavar="NAME", help="Condition to start from.")
+@click.option("--other", metavar="NAME", help="Condition to measure.")
+@click.option("--against", metavar="EXPERIMENT", help="Start from another experiment instead.")
 @click.option(
     "--max-drop",
     metavar="DROP",
@@ -42,8 +43,9 @@ if TYPE_CHECKING:
 def command(
     config: Config,
     experiment: str | None,
-    base: str,
-    other: str,
+    base: str | None,
+    other: str | None,
+    against: str | None,
     max_drop: str | None,
     source: str,
     since: str,
@@ -52,47 +54,53 @@ def command(
     """Show what the skill changed in EXPERIMENT, per category; the last one by default.
 
     Items are paired with themselves: the mean over repeats under either condition, and the
-    other's minus base's. Errored trials are never scored.
+    other's minus base's. Errored trials are never scored. The base is without_skill or old_skill;
+    with --against it is another experiment, both with_skill unless --other says otherwise, and
+    only items that are the same in both are compared.
 
     \b
     Examples:
       lift compare
       lift compare vaadin-playwright-test-1a2b3c4d --max-drop 10%
+      lift compare vaadin-playwright-test-1a2b3c4d --against vaadin-playwright-test-5e6f7a8b
       lift compare vaadin-playwright-test-1a2b3c4d --from langfuse --since 90d --json
     """
     from lift.cli.printed import print_comparison
     from lift.comparing import parse_drop
-    from lift.results import check_drop
+    from lift.results import check_drop, held_against, result
+    from lift.schema import WITH_SKILL
 
     drop = parse_drop(max_drop) if max_drop is not None else None
-    if source == "langfuse":
-        result = _from_langfuse(config, experiment, since, base=base, other=other)
+    if against and base:
+        raise click.UsageError("--against is a base: --base names another")
+    read = _from_langfuse if source == "langfuse" else _from_journal
+    found = read(config, experiment, since)
+    if against:
+        compared = held_against(found, read(config, against, since), condition=other or WITH_SKILL)
     else:
-        result = _from_journal(config, experiment, base=base, other=other)
-    print_comparison(result, as_json=as_json)
+        compared = result(found, base=base, other=other)
+    print_comparison(compared, as_json=as_json)
     if drop:
-        check_drop(result, drop)
+        check_drop(compared, drop)
 
 
-def _from_journal(config: Config, experiment: str | None, *, base: str, other: str) -> Result:
+def _from_journal(config: Config, experiment: str | None, _since: str) -> Recorded:
     from lift.journal import Journal
-    from lift.results import compared
+    from lift.results import recorded
 
     with Journal(config.path("journal"), create=False) as journal:
-        return compared(journal, experiment, base=base, other=other)
+        return recorded(journal, experiment)
 
 
-def _from_langfuse(
-    config: Config, experiment: str | None, since: str, *, base: str, other: str
-) -> Result:
-    from lift.outbox.pulling import compared, opinions, pull
+def _from_langfuse(config: Config, experiment: str | None, since: str) -> Recorded:
+    from lift.outbox.pulling import opinions, pull
 
     if experiment is None:
         raise click.UsageError("--from langfuse needs the experiment's name")
     found = pull(config, experiment, since=_period(since))
     for line in opinions(found.annotations):
         note(line)
-    return compared(found, base=base, other=other)
+    return found.recorded
 
 
 def _period(text: str) -> timedelta:

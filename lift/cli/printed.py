@@ -22,9 +22,10 @@ def print_comparison(result: Result, *, as_json: bool) -> None:
     from lift.reports import json, terminal
 
     click.echo(json.comparison(result) if as_json else terminal.comparison(result, **screen()))
-    if result.comparison.invalid:
+    reasons = dict.fromkeys(one.comparison.invalid for one in result.every)
+    if any(reasons):
         raise Incomplete(
-            f"not compared: {result.comparison.invalid}",
+            f"not compared: {'; '.join(filter(None, reasons))}",
             where=result.experiment.name,
             fix="run the experiment again: it asks what is missing",
         )

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only items with such a tag.")
 @click.option("--model", "models", multiple=True, metavar="ID", help="Model; again for several.")
 @click.option(
+    "--conditions",
+    default="with_skill,without_skill",
+    show_default=True,
+    metavar="NAMES",
+    help="What is compared; old_skill=REV-or-PATH is the skill as it was.",
+)
+@click.option(
     "--repeats", "--runs", type=click.IntRange(min=1), metavar="N", help="How often each is asked."
 )
 @click.option("--experiment", metavar="NAME", help="Name it, instead of by what is asked.")
@@ -58,6 +65,7 @@ def command(
       lift --quick
       lift --full --skill path/to/skill --max-cost-usd 5
       lift run --dataset micro_tasks --category grid --repeats 3
+      lift --full --conditions old_skill=main,with_skill
       lift --full --dry-run
     """
     from lift.cli.sending import sending
@@ -83,6 +91,7 @@ def command(
 
 
 def _wanted(*, quick: bool, **wanted: Any) -> Any:
+    from lift.conditions import parse
     from lift.dataset import Selection
     from lift.prepare import Wanted
 
@@ -92,7 +101,8 @@ def _wanted(*, quick: bool, **wanted: Any) -> Any:
         categories=wanted.pop("categories"),
         tags=wanted.pop("tags"),
     )
-    return Wanted(selection=selection, **wanted)
+    conditions = parse(wanted.pop("conditions"))
+    return Wanted(selection=selection, conditions=conditions, **wanted)
 
 
 def _plan_line(prepared: Prepared) -> str:
@@ -153,7 +163,7 @@ def _print_result(config: Config, prepared: Prepared, *, out: str | None, as_jso
     from lift.results import candidates, compared
 
     with Journal(config.path("journal"), create=False) as journal:
-        result = compared(journal, prepared.plan.experiment)
+        result = compared(journal, prepared.plan.experiment, plan=prepared.plan)
         if out:
             asking = candidates(journal, result)
             Path(out).write_text(json.comparison(result, asking) + "\n", "utf-8")

@@ -36,6 +36,7 @@ class Reader(Database):
                 SELECT experiments.*, count(latest.id) AS planned,
                     group_concat(DISTINCT latest.model) AS models,
                     group_concat(DISTINCT latest.dataset) AS datasets,
+                    group_concat(DISTINCT latest.condition) AS conditions,
                     coalesce(sum(latest.status IN ('ok', 'failed')), 0) AS answered,
                     coalesce(sum(latest.status = 'errored'), 0) AS errored,
                     coalesce(sum(cache_write_tokens > 0 AND kept_ms IS NULL), 0) AS cache_writes,
@@ -150,12 +151,31 @@ class Reader(Database):
             ).fetchall()
             return [self._read(row) for row in rows]
 
-    def items(self, experiment: str) -> list[tuple[dict[str, Any], Condition]]:
-        """What was asked under which condition: each item's content with each condition, once."""
+    def item_hashes(self, experiment: str) -> dict[tuple[str, str], str]:
+        """Dataset and item → hash of what is asked and how it is scored."""
+        with self._explained():
+            rows = self._db.execute(
+                "SELECT dataset, item, group_concat(DISTINCT item_hash) FROM trials"
+                " WHERE experiment = ? GROUP BY dataset, item",
+                (experiment,),
+            )
+            # an item that was edited before another model was asked has two
+            return {
+                (dataset, item): ",".join(sorted(hashes.split(",")))
+                for dataset, item, hashes in rows
+            }
+
+    def items(self, experiment: str) -> list[tuple[tuple[str, str], dict[str, Any], Condition]]:
+        """What was asked under which condition: each item with each condition, once.
+
+        Returns:
+            Dataset and item, the item's content, and the condition.
+        """
         with self._explained():
             rows = self._db.execute(
                 """
-                SELECT DISTINCT dataset, items.content, conditions.content AS condition_content
+                SELECT DISTINCT dataset, item, items.content,
+                    conditions.content AS condition_content
                 FROM trials JOIN items ON items.hash = item_hash
                     JOIN conditions ON conditions.hash = condition_hash
                 WHERE experiment = ? ORDER BY dataset, item_hash, condition_hash
@@ -164,6 +184,7 @@ class Reader(Database):
             ).fetchall()
             return [
                 (
+                    (row["dataset"], row["item"]),
                     json.loads(unpacked(row["content"])),
                     Condition.model_validate_json(row["condition_content"]),
                 )
@@ -247,6 +268,7 @@ class Reader(Database):
             reused=self._reused(row["name"]),
             cache_writes=row["cache_writes"],
             cache_reads=row["cache_reads"],
+            conditions=tuple(sorted((row["conditions"] or "").split(","))),
         )
 
     def _read(self, row: sqlite3.Row) -> Record:

@@ -34,6 +34,7 @@ class Experiment(NamedTuple):
     """Paid answers whose prefix was written to the prompt cache."""
     cache_reads: int = 0
     """Paid answers whose prefix was read from it."""
+    conditions: tuple[str, ...] = ()
 
 
 class Kept(NamedTuple):

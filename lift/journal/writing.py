@@ -217,9 +217,12 @@ class Journal(Outgoing):
 
     def _insert_plan(self, plan: Plan, now_ms: int) -> None:
         skill = plan.skill
-        self._db.execute(
+        self._db.executemany(
             "INSERT OR IGNORE INTO skills VALUES (?, ?, ?, ?)",
-            (skill.tree_hash, skill.name, skill.description, packed(skill.body)),
+            [
+                (version.tree_hash, version.name, version.description, packed(version.body))
+                for version in plan.versions.values()
+            ],
         )
         self._db.execute(
             """

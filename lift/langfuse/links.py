@@ -8,6 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from lift import frames
+from lift.conditions import pairs
 from lift.journal import Journal
 from lift.langfuse.client import Connection
 from lift.langfuse.ids import RunName
@@ -56,12 +57,17 @@ def links(journal: Journal, experiment: str, connection: Connection) -> list[Lin
         if row[frames.STATUS] in SHOWN:
             side = Side(row[frames.CONDITION], row[frames.REPEAT])
             counts.setdefault((row[frames.DATASET], row[frames.MODEL]), Counter())[side] += 1
+    compared = pairs({side.condition for sided in counts.values() for side in sided})
+    base = compared[0].base if compared else WITHOUT_SKILL
     found = []
     for (dataset, model), traced in counts.items():
         if (known := dataset_id(connection, dataset)) is None:
             continue
         project = connection.project()
-        names = [RunName(dataset, side.condition, model, side.repeat) for side in sides(traced)]
+        names = [
+            RunName(dataset, side.condition, model, side.repeat)
+            for side in sides(traced, base=base)
+        ]
         run_ids = [run_of(name, whole, project=project, dataset_id=known).id for name in names]
         found.append(Link(dataset, model, comparison_url(connection.base_url, project, run_ids)))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from lift.schema import SETTLED, Status
 
 RUNS = "/api/public/experiments"
 SCORES = "/api/public/v3/scores"
-FIELDS = "core,metadata,experimentMetadata"
+FIELDS = "core,metadata,itemMetadata,experimentMetadata"
 TRACES_AT_ONCE = 50
 
 ANNOTATION = "ANNOTATION"
@@ -44,6 +44,8 @@ class Pulled(NamedTuple):
     annotations: list[Row]
     """Rows of frames.ANNOTATIONS."""
     experiment: Experiment
+    items: dict[tuple[str, str], str]
+    """Dataset and item → hash of what is asked and how it is scored."""
 
 
 class Attempt(NamedTuple):
@@ -97,7 +99,9 @@ def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulle
     lost = _total("lost_usd", (attempt.metadata for attempt in attempts.values()))
     facts = _experiment(about, trials, judges_usd=judges, lost_usd=lost)
     people = [row for score in every if (row := _annotation(score, attempts, latest))]
-    return Pulled(_ordered(trials), _ordered(rows), _ordered(people), facts)
+    return Pulled(
+        _ordered(trials), _ordered(rows), _ordered(people), facts, _hashes(found, attempts)
+    )
 
 
 def _items(connection: Connection, experiment: str, since: str) -> list[Row]:
@@ -151,6 +155,16 @@ def _annotation(
         frames.AUTHOR: score.get("authorUserId") or "",
         frames.COMMENT: score.get("comment") or "",
     }
+
+
+def _hashes(found: Sequence[Row], attempts: Mapping[str, Attempt]) -> dict[tuple[str, str], str]:
+    """Dataset and item → the item's hash, as Reader.item_hashes has it."""
+    known: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for item in found:
+        row = attempts[item["traceId"]].row
+        if hash := _metadata(item, "experimentItemMetadata").get("item_hash"):
+            known[row[frames.DATASET], row[frames.ITEM]].add(hash)
+    return {place: ",".join(sorted(hashes)) for place, hashes in known.items()}
 
 
 def _attempts(found: Sequence[Row], given: Sequence[Row]) -> dict[str, Attempt]:
@@ -284,6 +298,7 @@ def _experiment(
         errored=states.count(Status.ERRORED),
         cost_usd=sum(row[frames.COST_USD] for row in trials) + judges_usd,
         lost_usd=lost_usd,
+        conditions=tuple(sorted({row[frames.CONDITION] for row in trials})),
     )
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import pandas as pd
 
 from lift import frames
+from lift.against import Place, Recorded
 from lift.journal import Experiment
 from lift.langfuse.pull import pulled
 from lift.outbox.project import required
-from lift.results import Result, check_conditions, result
 from lift.settings import Config
 
 
@@ -25,6 +26,13 @@ class Frames(NamedTuple):
     annotations: pd.DataFrame
     """What people made of the trials; shape: frames.ANNOTATIONS."""
     experiment: Experiment
+    items: Mapping[Place, str]
+    """Dataset and item → hash of what is asked and how it is scored."""
+
+    @property
+    def recorded(self) -> Recorded:
+        """What a comparison is made of."""
+        return Recorded(self.experiment, self.trials, self.scores, self.items)
 
 
 def pull(config: Config, experiment: str, *, since: timedelta) -> Frames:
@@ -47,22 +55,8 @@ def pull(config: Config, experiment: str, *, since: timedelta) -> Frames:
         frames.of(found.scores, frames.SCORES),
         frames.of(found.annotations, frames.ANNOTATIONS),
         found.experiment,
+        found.items,
     )
-
-
-def compared(found: Frames, *, base: str, other: str) -> Result:
-    """Compare two conditions of an experiment, from Langfuse alone.
-
-    Args:
-        found: out of Langfuse.
-        base: condition to measure from.
-        other: condition to measure.
-
-    Raises:
-        ExperimentError: it has no such condition.
-    """
-    check_conditions(found.trials, found.experiment.name, (base, other))
-    return result(found.experiment, found.trials, found.scores, base=base, other=other)
 
 
 def opinions(annotations: pd.DataFrame) -> list[str]:

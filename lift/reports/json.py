@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from lift.against import Against
 from lift.backends.demo import NOTICE
 from lift.gate import Candidate
 from lift.journal import Experiment, Record
@@ -18,24 +19,39 @@ from lift.results import Result
 def comparison(result: Result, asking: Sequence[Candidate] = ()) -> str:
     """The experiment, its verdicts, categories and paired items; NaN is null.
 
+    The comparison with a second base, where there is one, is in `more`; where two experiments are
+    compared, `against` says with which, and which items were left out.
+
     Args:
         result: what to write.
         asking: what the gate may accept of it, one a model.
     """
-    compared = result.comparison
     return _text(
         {
             **_experiment(result.experiment),
-            "base": compared.base,
-            "other": compared.other,
-            "invalid": compared.invalid or None,
-            "claims": [claim.model_dump(mode="json") for claim in result.claims],
-            "categories": _rows(compared.categories),
-            "judged": _rows(compared.judged),
-            "items": _rows(compared.deltas),
+            **_compared(result),
+            **({"more": [_compared(one) for one in result.more]} if result.more else {}),
+            **({"against": _against(result.against)} if result.against else {}),
             **({"candidates": [one.model_dump(mode="json") for one in asking]} if asking else {}),
         }
     )
+
+
+def _compared(result: Result) -> dict[str, Any]:
+    compared = result.comparison
+    return {
+        "base": compared.base,
+        "other": compared.other,
+        "invalid": compared.invalid or None,
+        "claims": [claim.model_dump(mode="json") for claim in result.claims],
+        "categories": _rows(compared.categories),
+        "judged": _rows(compared.judged),
+        "items": _rows(compared.deltas),
+    }
+
+
+def _against(found: Against) -> dict[str, Any]:
+    return {**found._asdict(), **_experiment(found.experiment)}
 
 
 def experiments(found: Sequence[Experiment]) -> str:

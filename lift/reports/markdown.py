@@ -33,13 +33,12 @@ MOVED = 10
 
 def comparison(result: Result) -> str:
     """The verdict, the table per category, and the items that moved most."""
-    compared = result.comparison
     parts = [f"## {_plain(result.experiment.name)}"]
     if result.experiment.canned:
         parts.append(f"> {NOTICE}")
-    parts += [_claim(claim) for claim in result.claims]
-    if not compared.invalid:
-        parts += [_table(result), _moved(result)]
+    for one in result.every:
+        parts += [_claim(claim) for claim in one.claims]
+        parts += [_table(one), _moved(one)]
     parts.append(_bill(result))
     text = redacted("\n\n".join(part for part in parts if part)) + "\n"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 40]}\n\n(cut; see lift compare)\n"
@@ -55,19 +54,22 @@ def _claim(claim: Any) -> str:
 
 def _table(result: Result) -> str:
     compared = result.comparison
-    several = compared.categories[MODEL].nunique() > 1
+    rows = compared.fit(compared.categories)
+    if rows.empty:
+        return ""
+    several = rows[MODEL].nunique() > 1
     head = [*(["model"] if several else []), "category", "items", compared.base, compared.other]
     lines = [_row([*head, "delta", "95 %"]), _row(["---"] * (len(head) + 2))]
-    for row in compared.categories.to_dict("records"):
+    for row in rows.to_dict("records"):
         names = [row[MODEL]] if several else []
-        names.append("**all**" if row[CATEGORY] == ALL else f"{row[DATASET]} / {row[CATEGORY]}")
+        names.append("**all**" if row[DATASET] == ALL else f"{row[DATASET]} / {row[CATEGORY]}")
         numbers = [str(row[ITEMS]), _number(row[BASE]), _number(row[OTHER])]
         lines.append(_row([*names, *numbers, _number(row[DELTA], sign=True), _interval(row)]))
     return "\n".join(lines)
 
 
 def _moved(result: Result) -> str:
-    pairs = result.comparison.deltas
+    pairs = result.comparison.fit(result.comparison.deltas)
     order = pairs[DELTA].abs().sort_values(ascending=False, kind="stable").index
     rows = pairs.loc[order].head(MOVED).to_dict("records")
     moved = [row for row in rows if row[DELTA]]

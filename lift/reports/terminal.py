@@ -12,6 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from lift.against import Against, left_out
 from lift.backends.demo import NOTICE
 from lift.comparing import FEWEST_ITEMS
 from lift.errors import visible
@@ -33,6 +34,7 @@ from lift.frames import (
 )
 from lift.journal import Experiment, Record
 from lift.results import Result
+from lift.schema import OLD_SKILL
 from lift.stats import FEW
 
 COLORS = {"HELPS": "green", "HURTS": "red", "INVALID": "red"}
@@ -49,22 +51,23 @@ def comparison(result: Result, *, width: int = 100, color: bool = False) -> str:
         width: of the terminal, in characters.
         color: whether escape codes may be used.
     """
-    parts: list[RenderableType] = [_heading(result.experiment), *_verdicts(result)]
-    if not result.comparison.invalid:
-        parts.append(_table(result))
-        parts += _judges(result)
-    parts.append(_bill(result.experiment))
+    parts: list[RenderableType] = [_heading(result.experiment, result.against)]
+    for number, one in enumerate(result.every):
+        parts += [*([Text()] if number else []), *_verdicts(one), *_table(one), *_judges(one)]
+    parts += [_bill(result.experiment), *_overlap(result.against)]
     return rendered(parts, width=width, color=color)
 
 
 def experiments(found: Sequence[Experiment], *, width: int = 100, color: bool = False) -> str:
     """The experiments of a journal, the one that ran last first."""
     table = Table(box=None, pad_edge=False, header_style="bold")
+    unusual = any(OLD_SKILL in one.conditions for one in found)
     for name in (
         "experiment",
         "started (UTC)",
         "backend",
         "datasets",
+        *(["conditions"] if unusual else []),
         "answered",
         "errors",
         "cost",
@@ -76,6 +79,7 @@ def experiments(found: Sequence[Experiment], *, width: int = 100, color: bool = 
             f"{_moment(one.created_ms):%Y-%m-%d %H:%M}",
             f"{one.backend} (canned)" if one.canned else one.backend,
             ", ".join(one.datasets),
+            *([", ".join(one.conditions)] if unusual else []),
             f"{one.answered}/{one.planned}",
             str(one.errored or ""),
             f"${one.cost_usd:.4f}",
@@ -170,17 +174,33 @@ def _shown(text: str) -> Text:
     return Text(visible(text.replace("\r\n", "\n"), keep="\n\t"))
 
 
-def _heading(experiment: Experiment) -> Text:
+def _heading(experiment: Experiment, against: Against | None = None) -> Text:
     head = Text(experiment.name, style="bold")
-    head.append(f"  {', '.join(experiment.models)} · {', '.join(experiment.datasets)}", "dim")
-    if experiment.canned:
+    models = ", ".join(experiment.models)
+    if against:
+        head.append(f" − {against.experiment.name}")
+        if against.experiment.models != experiment.models:
+            models += f" − {', '.join(against.experiment.models)}"
+    head.append(f"  {models} · {', '.join(experiment.datasets)}", "dim")
+    if experiment.canned or (against and against.experiment.canned):
         head.append(f"\n{NOTICE}", "yellow")
     return head
 
 
-def _table(result: Result) -> Table:
+def _overlap(against: Against | None) -> list[Text]:
+    """What two experiments have in common, and what not."""
+    if against is None:
+        return []
+    out = ", ".join(left_out(against)) or "nothing"
+    return [Text(f"{against.condition} of both, {against.same} items; left out: {out}", "dim")]
+
+
+def _table(result: Result) -> list[Table]:
+    """None where no model's numbers may be compared."""
     compared = result.comparison
-    rows = compared.categories
+    rows = compared.fit(compared.categories)
+    if rows.empty:
+        return []
     table = Table(box=None, pad_edge=False, header_style="bold")
     several_models = rows[MODEL].nunique() > 1
     several_datasets = rows[DATASET].nunique() > 2  # one of them is the row over all
@@ -197,7 +217,7 @@ def _table(result: Result) -> Table:
     if judged:
         table.add_column("judge", justify="right")
     for row in rows.to_dict("records"):
-        style = "bold" if row[CATEGORY] == ALL else ""
+        style = "bold" if row[DATASET] == ALL else ""
         cells: list[str | Text] = [str(row[name]) for name in names[: names.index(ITEMS)]]
         cells += [str(row[ITEMS]), _share(row[BASE]), _share(row[OTHER]), _delta(row[DELTA])]
         cells += [_interval(row), _scale(row[BASE], row[OTHER])]
@@ -206,12 +226,12 @@ def _table(result: Result) -> Table:
         if judged:
             cells.append(_delta(judged[row[MODEL], row[DATASET], row[CATEGORY]][DELTA]))
         table.add_row(*cells, style=style)
-    return table
+    return [table]
 
 
 def _judged(result: Result) -> dict[tuple[str, str, str], dict[Hashable, Any]]:
     """Row of the judge's table by model, dataset and category; empty where nothing was judged."""
-    rows = result.comparison.judged.to_dict("records")
+    rows = result.comparison.fit(result.comparison.judged).to_dict("records")
     return {(row[MODEL], row[DATASET], row[CATEGORY]): row for row in rows}
 
 
@@ -229,8 +249,8 @@ def _verdicts(result: Result) -> list[Text]:
 
 def _judges(result: Result) -> list[Text]:
     lines = []
-    for (model, _, category), row in _judged(result).items():
-        if category == ALL:
+    for (model, dataset, _), row in _judged(result).items():
+        if dataset == ALL:
             name = f" ({model})" if len(result.claims) > 1 else ""
             sides = f"({_share(row[BASE])} to {_share(row[OTHER])})"
             lines.append(Text.assemble(f"judge{name}: ", _delta(row[DELTA]), f" {sides}"))
@@ -294,7 +314,7 @@ def _covered(row: dict[Hashable, Any]) -> str:
 
 def _side(name: str) -> Any:
     texts = (MODEL, DATASET, CATEGORY, "item", "condition", "status", "experiment", "backend",
-             "datasets", "started (UTC)")  # fmt: skip
+             "datasets", "conditions", "started (UTC)")  # fmt: skip
     return "left" if name in texts else "right"
 
 
