@@ -71,10 +71,6 @@ class Confusion(Noun):
         low, high = clopper_pearson(hits, n)
         return Rate(_f1(hits / n), Interval(_f1(low), _f1(high)))
 
-    def reaches(self, least_f1: float) -> bool:
-        """Whether F1 is at least so much; an undefined one reaches nothing."""
-        return self.f1 is not None and self.f1.value >= least_f1 - 1e-12
-
 
 class Miss(Noun):
     """A prompt that was decided wrongly."""

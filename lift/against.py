@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from lift.agreement import Judging
 from lift.errors import ExperimentError
 from lift.frames import CONDITION, DATASET, ITEM, MODEL, SCORES, TRIALS, shape
 from lift.journal import Experiment
@@ -24,7 +25,11 @@ class Recorded(NamedTuple):
     scores: pd.DataFrame
     """SCORES."""
     items: Mapping[Place, str]
-    """Item → hash of what is asked and how it is scored."""
+    """Item → hash of what is asked and how it is scored; empty where nobody asked for it."""
+    reasons: Mapping[str, Mapping[str, int]] = {}
+    """Condition → why trials failed → how many, where that is known."""
+    judges: tuple[Judging, ...] = ()
+    """Who judged; empty where nothing was judged, or where that is not known."""
 
 
 class Against(NamedTuple):
@@ -79,7 +84,8 @@ def aligned(other: Recorded, base: Recorded, *, condition: str) -> tuple[Recorde
     renamed = [_renamed(one, models=models, out=out) for one in sides]
     trials = shape(pd.concat([one.trials for one in renamed]), TRIALS)
     scores = shape(pd.concat([one.scores for one in renamed]), SCORES)
-    return Recorded(other.experiment, trials, scores, sides[0].items), found
+    judges = tuple(dict.fromkeys((*other.judges, *base.judges)))
+    return Recorded(other.experiment, trials, scores, sides[0].items, judges=judges), found
 
 
 def left_out(found: Against) -> list[str]:

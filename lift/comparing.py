@@ -21,6 +21,9 @@ from lift.frames import (
     DATASET,
     DELTA,
     DELTAS,
+    FAILED,
+    FAILED_BASE,
+    FAILED_OTHER,
     HIGH,
     ITEM,
     ITEMS,
@@ -42,19 +45,20 @@ from lift.frames import (
     P,
     shape,
 )
-from lift.schema import SETTLED, WITH_SKILL, WITHOUT_SKILL
+from lift.schema import SETTLED, WITH_SKILL, WITHOUT_SKILL, Status
 from lift.stats import Change, Scope, holm, permute_labels, sign_flip
 
 LEAST_COVERAGE = 0.95
 """Share of the planned trials that must be answered under either condition."""
 COVERAGE_GAP = 0.05
+"""Largest difference between the conditions' coverage."""
 FEWEST_ITEMS = 6
 """With fewer items the sign-flip test cannot reach 5 %: five items one way have p = 0.0625."""
 SAME = 1e-12
 """Deltas that differ from 0 by less differ by rounding."""
 GROUP = [MODEL, DATASET, CATEGORY]
+PAIRED = [MODEL, DATASET, ITEM]
 COUNTS = [ITEMS, WINS, TIES, LOSSES]
-"""Largest difference between the conditions' coverage."""
 
 
 class Comparison(NamedTuple):
@@ -62,6 +66,8 @@ class Comparison(NamedTuple):
 
     base: str
     other: str
+    scored: pd.DataFrame
+    """TRIAL_SCORES, of any condition."""
     deltas: pd.DataFrame
     """DELTAS."""
     categories: pd.DataFrame
@@ -131,25 +137,32 @@ def deltas(scored: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
 
 
 def coverage(trials: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
-    """Answered over planned trials of either condition: TRIALS in.
+    """How the planned trials of either condition ended: TRIALS in.
 
     Returns:
-        One row per (model, dataset, category) with planned trials, and one per model over all;
-        columns coverage_base and coverage_other, 0 to 1, NaN where nothing was planned.
+        One row per (model, dataset, category) with planned trials, and one per model over all.
+        Columns coverage_base and coverage_other: the share that was answered, 0 to 1, NaN where
+        nothing was planned; failed_base and failed_other: how many were answered badly.
     """
-    counted = trials.assign(
-        **{ANSWERED: trials[STATUS].isin(list(SETTLED)).astype("int64")}
-    ).assign(**{PLANNED: 1})
-    both = pd.concat([counted, _over_all(counted)])
-    sums = both.pivot_table(
-        index=[MODEL, DATASET, CATEGORY],
+    status = trials[STATUS]
+    ended = {ANSWERED: status.isin(list(SETTLED)), FAILED: status == Status.FAILED}
+    counted = trials[[*GROUP, CONDITION]].assign(
+        **{PLANNED: 1}, **{name: those.astype("int64") for name, those in ended.items()}
+    )
+    sums = counted.groupby([*GROUP, CONDITION], observed=True).sum().reset_index()
+    sums = pd.concat([sums, _over_all(sums)]).pivot_table(
+        index=GROUP,
         columns=CONDITION,
-        values=[PLANNED, ANSWERED],
+        values=[PLANNED, ANSWERED, FAILED],
         aggfunc="sum",
         observed=True,
     )
     shares = pd.DataFrame(sums[ANSWERED] / sums[PLANNED]).reindex(columns=[base, other])
-    return shares.set_axis([COVERAGE_BASE, COVERAGE_OTHER], axis="columns").reset_index()
+    failed = pd.DataFrame(sums[FAILED]).reindex(columns=[base, other]).fillna(0)
+    found = pd.concat([shares, failed], axis="columns")
+    return found.set_axis(
+        [COVERAGE_BASE, COVERAGE_OTHER, FAILED_BASE, FAILED_OTHER], axis="columns"
+    ).reset_index()
 
 
 def categories(
@@ -186,11 +199,16 @@ def categories(
     )
 
 
-def trials_of(scored: pd.DataFrame, pairs: pd.DataFrame, condition: str) -> list[list[float]]:
+def trials_of(scored: pd.DataFrame, pairs: pd.DataFrame, condition: str) -> list[tuple[float, ...]]:
     """Per paired item, in the order of the pairs, the scores of its trials: TRIAL_SCORES in."""
-    of_condition = scored[scored[CONDITION] == condition].sort_values([REPEAT])
-    lists = of_condition.groupby([MODEL, DATASET, ITEM], observed=True)[SCORE].agg(list)
-    return lists.reindex(pd.MultiIndex.from_frame(pairs[[MODEL, DATASET, ITEM]])).tolist()
+    of_condition = scored[scored[CONDITION] == condition].sort_values([*PAIRED, REPEAT])
+    firsts = ~of_condition.duplicated(PAIRED)
+    starts = firsts.to_numpy().nonzero()[0].tolist()
+    scores = tuple(of_condition[SCORE].tolist())
+    slices = zip(starts, [*starts[1:], len(scores)], strict=True)
+    items = pd.MultiIndex.from_frame(of_condition.loc[firsts, PAIRED])
+    trials = pd.Series([scores[start:end] for start, end in slices], items, dtype="object")
+    return trials.reindex(pd.MultiIndex.from_frame(pairs[PAIRED])).tolist()
 
 
 def tested(
@@ -258,6 +276,7 @@ def compare(
     return Comparison(
         base=base,
         other=other,
+        scored=scored,
         deltas=pairs,
         categories=table,
         judged=categories(

@@ -8,6 +8,7 @@ LiftError                    1
 │   ├── DatasetError         2   a dataset module does not load, or an item is bad
 │   ├── BaselineError        2   a baseline cannot be read or written
 │   ├── ResultError          2   a file is not a result
+│   ├── LabelError           2   people's labels cannot be read, or fit no judged trial
 │   └── ExperimentError      2   no such experiment, or its name stands for something else
 ├── CouldNotRun              3
 │   ├── CredentialError      3   no key, or the server refuses it
@@ -95,6 +96,10 @@ class BaselineError(UsageError):
 
 class ResultError(UsageError):
     """A file is not a result that a run wrote."""
+
+
+class LabelError(UsageError):
+    """People's labels cannot be read, or there is nothing that they say of a judge."""
 
 
 class ExperimentError(UsageError):

@@ -45,8 +45,13 @@ PLANNED = "planned"
 ANSWERED = "answered"
 COVERAGE_BASE = "coverage_base"
 COVERAGE_OTHER = "coverage_other"
+METRIC = "metric"
+FAILED = "failed"
+FAILED_BASE = "failed_base"
+FAILED_OTHER = "failed_other"
 
 Columns = Mapping[str, str]
+"""Column → type; a category is a name that many rows share."""
 
 TRIAL = [DATASET, ITEM, CATEGORY, CONDITION, MODEL, REPEAT]
 """What tells the trials of an experiment apart."""
@@ -54,14 +59,14 @@ TRIAL = [DATASET, ITEM, CATEGORY, CONDITION, MODEL, REPEAT]
 # One row per planned trial, as its latest attempt ended. status is ok, failed, errored, skipped,
 # or planned where it has not been asked yet; tokens and dollars are of all calls it took.
 TRIALS: Columns = {
-    DATASET: "str",
-    ITEM: "str",
-    CATEGORY: "str",
-    CONDITION: "str",
-    MODEL: "str",
+    DATASET: "category",
+    ITEM: "category",
+    CATEGORY: "category",
+    CONDITION: "category",
+    MODEL: "category",
     REPEAT: "int64",
     ATTEMPT: "int64",
-    STATUS: "str",
+    STATUS: "category",
     COST_USD: "float64",
     SECONDS: "float64",
     INPUT_TOKENS: "int64",
@@ -71,13 +76,13 @@ TRIALS: Columns = {
 # One row per (trial, evaluator) of the latest attempt; value is 0 to 1, NaN is not scored. A
 # judge's value is the mean of its votes.
 SCORES: Columns = {
-    DATASET: "str",
-    ITEM: "str",
-    CATEGORY: "str",
-    CONDITION: "str",
-    MODEL: "str",
+    DATASET: "category",
+    ITEM: "category",
+    CATEGORY: "category",
+    CONDITION: "category",
+    MODEL: "category",
     REPEAT: "int64",
-    EVALUATOR: "str",
+    EVALUATOR: "category",
     VALUE: "float64",
     WEIGHT: "float64",
     JUDGED: "bool",
@@ -102,11 +107,11 @@ ANNOTATIONS: Columns = {
 
 # One row per scored trial: the weighted mean of its evaluators, 0 to 1.
 TRIAL_SCORES: Columns = {
-    DATASET: "str",
-    ITEM: "str",
-    CATEGORY: "str",
-    CONDITION: "str",
-    MODEL: "str",
+    DATASET: "category",
+    ITEM: "category",
+    CATEGORY: "category",
+    CONDITION: "category",
+    MODEL: "category",
     REPEAT: "int64",
     SCORE: "float64",
 }
@@ -114,10 +119,10 @@ TRIAL_SCORES: Columns = {
 # One row per (model, dataset, item) that is scored under both conditions: the mean over repeats
 # on either side, 0 to 1, and other minus base.
 DELTAS: Columns = {
-    MODEL: "str",
-    DATASET: "str",
-    ITEM: "str",
-    CATEGORY: "str",
+    MODEL: "category",
+    DATASET: "category",
+    ITEM: "category",
+    CATEGORY: "category",
     BASE: "float64",
     OTHER: "float64",
     DELTA: "float64",
@@ -128,7 +133,8 @@ DELTAS: Columns = {
 # losses count items. low and high are the ends of the 95 % interval of delta in points, NaN where
 # the data set no limit; p is two-sided, 0 to 1, corrected for the number of categories, NaN where
 # there is no test. Both are for items like these from 6 items on, else for these items only.
-# coverage is answered trials over planned trials, 0 to 1.
+# coverage is answered trials over planned trials, 0 to 1; failed counts those among them that the
+# model answered badly: cut off, or refused.
 CATEGORIES: Columns = {
     MODEL: "str",
     DATASET: "str",
@@ -145,6 +151,19 @@ CATEGORIES: Columns = {
     LOSSES: "int64",
     COVERAGE_BASE: "float64",
     COVERAGE_OTHER: "float64",
+    FAILED_BASE: "int64",
+    FAILED_OTHER: "int64",
+}
+
+# One row per (model, metric): the mean over all items under either condition, and other minus base;
+# NaN is not measured. rubric is the trials' score and judge the judge's, both 0 to 1, of the items
+# that have one on both sides; cost (US dollars) and latency (seconds) are of an answered trial.
+MEASURES: Columns = {
+    MODEL: "str",
+    METRIC: "str",
+    BASE: "float64",
+    OTHER: "float64",
+    DELTA: "float64",
 }
 
 ALL = "all"

@@ -12,13 +12,17 @@ from lift import frames
 from lift.against import Against, Recorded, aligned
 from lift.comparing import Comparison, Drop, compare, dropped, trial_scores
 from lift.conditions import Pair, pairs
+from lift.diagnostics import Diagnostics, diagnosed
 from lift.errors import ExperimentError, ThresholdMissed
 from lift.gate import Best, Candidate
 from lift.journal import PLANNED, Experiment, Journal, Record
 from lift.langfuse.masking import masked
+from lift.measures import measures, of_model
 from lift.plan import Plan
 from lift.redact import redacted
 from lift.schema import WITH_SKILL, WITHOUT_SKILL, Status, digest
+from lift.tables import tables
+from lift.thresholds import Threshold, missed
 from lift.verdict import Claim, claims
 
 UNASKED = frozenset({PLANNED, Status.SKIPPED.value})
@@ -33,6 +37,9 @@ class Result(NamedTuple):
     """The verdict on each model."""
     recorded: Recorded
     """What was compared."""
+    diagnostics: Diagnostics
+    measures: pd.DataFrame
+    """MEASURES."""
     more: tuple[Result, ...] = ()
     """Where the experiment has three conditions: the comparison with the other base."""
     against: Against | None = None
@@ -44,22 +51,26 @@ class Result(NamedTuple):
         return (self, *self.more)
 
 
-def recorded(journal: Journal, name: str | None = None) -> Recorded:
+def recorded(journal: Journal, name: str | None = None, *, hashed: bool = False) -> Recorded:
     """An experiment from the journal.
 
     Args:
         journal: where it is recorded.
         name: the experiment; None for the one that ran last.
+        hashed: whether the hashes of its items are wanted.
 
     Raises:
         ExperimentError: there is no such experiment.
     """
-    experiment = journal.experiment(name)
+    experiment, trials, scores = tables(journal, name)
+    judged = bool(scores[frames.JUDGED].any())
     return Recorded(
         experiment,
-        frames.of(journal.trials(experiment.name), frames.TRIALS),
-        frames.of(journal.scores(experiment.name), frames.SCORES),
-        journal.item_hashes(experiment.name),
+        trials,
+        scores,
+        items=journal.item_hashes(experiment.name) if hashed else {},
+        reasons=journal.failures(experiment.name),
+        judges=tuple(journal.judges(experiment.name) if judged else ()),
     )
 
 
@@ -120,8 +131,14 @@ def _result(found: Recorded, pair: Pair) -> Result:
     comparison = compare(found.trials, found.scores, base=pair.base, other=pair.other)
     paid = experiment.answered - sum(reused.answers for reused in experiment.reused)
     each = experiment.cost_usd / paid if paid else 0.0
-    says = claims(comparison, trial_scores(found.scores), usd_per_trial=each)
-    return Result(experiment, comparison, tuple(says), found)
+    return Result(
+        experiment=experiment,
+        comparison=comparison,
+        claims=tuple(claims(comparison, comparison.scored, usd_per_trial=each)),
+        recorded=found,
+        diagnostics=diagnosed(comparison, found.trials, found.scores, reasons=found.reasons),
+        measures=measures(comparison, found.trials),
+    )
 
 
 def _chosen(found: Recorded, base: str | None, other: str | None) -> list[Pair]:
@@ -230,30 +247,50 @@ def check_conditions(trials: pd.DataFrame, experiment: str, wanted: Sequence[str
             )
 
 
-def check_drop(result: Result, drop: Drop) -> None:
-    """Hold a comparison against the largest drop that is accepted.
+def check(result: Result, thresholds: Sequence[Threshold], drop: Drop | None = None) -> None:
+    """Hold a comparison against what is asked of it.
+
+    Args:
+        result: the comparison.
+        thresholds: over all items, for each model.
+        drop: the largest that is accepted of any category.
 
     Raises:
-        ThresholdMissed: naming every category that fell further, or was not measured.
+        ThresholdMissed: naming everything that does not hold, with what was measured.
     """
-    missed = pd.concat([dropped(one.comparison, drop) for one in result.every])
-    unmeasured = missed[frames.DELTA].isna()
+    several = len(result.claims) > 1
+    lines = [
+        f"{line} ({claim.model})" if several else line
+        for one in result.every
+        for claim in one.claims
+        for line in missed(thresholds, of_model(one.measures, claim.model))
+    ]
+    lines = list(dict.fromkeys(lines))  # a value is the same whatever it is measured from
+    if drop:
+        lines += _fallen(result, drop)
+    if lines:
+        raise ThresholdMissed("; ".join(lines), where=result.experiment.name)
+
+
+def _fallen(result: Result, drop: Drop) -> list[str]:
+    """The categories that fell further, or were not measured."""
+    rows = pd.concat([dropped(one.comparison, drop) for one in result.every])
+    unmeasured = rows[frames.DELTA].isna()
     names = [
         f"{row[frames.CATEGORY]} ({row[frames.DELTA]:+.2f} from {row[frames.BASE]:.2f})"
-        for row in missed[~unmeasured].to_dict("records")
+        for row in rows[~unmeasured].to_dict("records")
     ]
     says = [f"dropped by more than {drop}: {', '.join(names)}"] if names else []
     if unmeasured.any():
-        says.append(f"not measured: {', '.join(missed[unmeasured][frames.CATEGORY])}")
-    if says:
-        raise ThresholdMissed("; ".join(says), where=result.experiment.name)
+        says.append(f"not measured: {', '.join(rows[unmeasured][frames.CATEGORY])}")
+    return says
 
 
 def trial_rows(
     journal: Journal, experiment: str, *, condition: str | None, repeat: int | None
 ) -> list[dict[str, Any]]:
     """The planned trials with their scores, None where a trial is not scored."""
-    scored = trial_scores(frames.of(journal.scores(experiment), frames.SCORES))
+    scored = trial_scores(tables(journal, experiment).scores)
     known = {
         tuple(row[name] for name in frames.TRIAL): row[frames.SCORE]
         for row in scored.to_dict("records")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from lift.runner import Run
 from lift.schema import Noun, digest
 from lift.settings import Config
 from lift.skill import Skill, load
+from lift.thresholds import Measured, Metric
 from lift.worklist import Job
 
 
@@ -65,6 +67,20 @@ class Review(Noun):
         )
         model = self.activation.model if self.activation else ""
         return digest([self.skill, self.tree_hash, self.lint, model, decisions])
+
+
+def measured(found: Review) -> dict[Metric, Measured]:
+    """What thresholds may ask of a review; nothing where activation was not asked."""
+    if found.activation is None:
+        return {}
+    counts = found.activation.confusion
+    rates = {
+        Metric.PRECISION: counts.precision, Metric.RECALL: counts.recall, Metric.F1: counts.f1
+    }  # fmt: skip
+    return {
+        metric: Measured(math.nan, rate.value if rate else math.nan)
+        for metric, rate in rates.items()
+    }
 
 
 def target(config: Config, wanted: str | None) -> Path:

@@ -77,6 +77,10 @@ class Settings(Noun):
             description="requests to Langfuse a minute: a number, none, hobby, core or pro",
         ),
     ] = "auto"
+    thresholds: Annotated[
+        str | Mapping[str, Any],
+        Field(description="what a result must reach, as rubric<0.8, cost>+50%"),
+    ] = ""
     price: Annotated[
         str,
         Field(description="price of a model that is not in the table, as IN,OUT in $ per MTok"),

@@ -144,7 +144,7 @@ def _measured(
     usd_per_trial: float,
 ) -> Claim:
     deltas = pairs[DELTA].tolist()
-    repeats = min(len(trials) for trials in (*base, *other))
+    repeats = min(map(len, (*base, *other)))
     like_these = sign_flip(deltas)
     these_only = _these_only(base, other)
     scope = Scope.LIKE_THESE

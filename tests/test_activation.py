@@ -365,6 +365,18 @@ def test_an_activation_with_too_few_decisions_is_printed_and_invalid(project, se
     assert len(model.calls) - before == 1
 
 
+@pytest.mark.parametrize("command", ["activation", "static"])
+def test_a_review_that_misses_a_threshold_says_what_it_measured(project, serve, command: str):
+    serve(lambda *_: says(True))
+    project.dataset(MODULE, "p")
+
+    done = project.lift(command, "--min-f1", "0.9", "--fail-on", "precision<0.6")
+    held = project.lift(command, "--min-f1", "0.66", "--fail-on", "recall<1")
+
+    assert (done.returncode, held.returncode) == (1, 0), held.stderr
+    assert "precision is 0.5, wanted at least 0.6; f1 is 0.6667, wanted at least 0.9" in done.stderr
+
+
 def test_a_miss_has_both_reasons():
     (miss,) = misses([outcome(True, True), outcome(False, True, name="bad")])
 
@@ -399,22 +411,11 @@ def test_precision_recall_and_f1_are_what_a_pocket_calculator_says():
         ((0, 2, 3, 5), set()),
     ],
 )
-def test_what_is_undefined_is_none_and_reaches_nothing(
-    counts: tuple[int, int, int, int], undefined: set[str]
-):
+def test_what_is_undefined_is_none(counts: tuple[int, int, int, int], undefined: set[str]):
     names = ("true_positives", "false_positives", "false_negatives", "true_negatives")
     found = Confusion(**dict(zip(names, counts, strict=True)))
 
     assert {n for n in ("precision", "recall", "f1") if getattr(found, n) is None} == undefined
-    assert found.reaches(0.0) is ("f1" not in undefined)
-
-
-def test_a_threshold_is_reached_in_spite_of_rounding():
-    assert EIGHT.reaches(16 / 19)
-    assert Confusion(
-        true_positives=7, false_positives=3, false_negatives=3, true_negatives=0
-    ).reaches(0.7)
-    assert not EIGHT.reaches(0.85)
 
 
 @given(*[st.integers(0, 60)] * 4)

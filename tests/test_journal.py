@@ -10,8 +10,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from lift import frames
 from lift import plan as planning
 from lift.dataset import Dataset, Item, Selection
 from lift.errors import ExperimentError, JournalError
@@ -20,6 +22,7 @@ from lift.journal import MIGRATIONS, Journal
 from lift.plan import Plan
 from lift.schema import Evidence, Reply, Score, Status, Trial, Usage, Vote
 from lift.skill import Skill
+from lift.tables import tables
 
 
 def skill(body: str = "body") -> Skill:
@@ -75,15 +78,14 @@ def test_what_is_recorded_is_read_back(journal: Journal):
 
 
 def test_trials_and_scores_are_the_rows_of_the_frames(journal: Journal):
-    from lift import frames
-
     made = plan()
     journal.begin(made, now_ms=1)
     journal.record(made.trials[0], answered(), [SCORE])
 
-    trials = frames.of(journal.trials("e"), frames.TRIALS)
-    scores = frames.of(journal.scores("e"), frames.SCORES)
+    experiment, trials, scores = tables(journal, "e")
 
+    pd.testing.assert_frame_equal(trials, frames.of(journal.trials("e"), frames.TRIALS))
+    assert experiment == journal.experiment("e")
     assert len(trials) == 6
     assert trials[frames.STATUS].value_counts().to_dict() == {"planned": 5, "ok": 1}
     assert trials[frames.SECONDS].max() == 2.0
@@ -103,7 +105,9 @@ def test_the_latest_attempt_counts_and_every_attempt_is_paid(journal: Journal):
 
     assert journal.ended("e") == {first.key: (2, Status.OK)}
     assert journal.spent_usd("e") == (0.25, 1.0)
-    assert len(journal.scores("e")) == 1
+    _, trials, scores = tables(journal, "e")
+    pd.testing.assert_frame_equal(trials, frames.of(journal.trials("e"), frames.TRIALS))
+    assert len(scores) == 1
 
 
 def test_a_skipped_attempt_is_replaced_by_the_real_one(journal: Journal):

@@ -33,6 +33,7 @@ from lift.langfuse.faults import LangfuseError
 from lift.langfuse.pull import Pulled, pulled
 from lift.outbox.pulling import opinions
 from lift.schema import Trial
+from lift.tables import tables
 
 SINCE = datetime.fromtimestamp(START_MS / 1000 - 60, UTC)
 
@@ -78,15 +79,15 @@ def compared(trials: list[dict[str, Any]], scores: list[dict[str, Any]]) -> Comp
 
 def assert_same(journal: Journal, found: Pulled, experiment: str = "exp") -> None:
     """Rows and comparison are those of the journal."""
-    trials, scores = journal.trials(experiment), journal.scores(experiment)
+    _, trials, scores = tables(journal, experiment)
     for ours, theirs, columns in (
         (trials, found.trials, frames.TRIALS),
         (scores, found.scores, frames.SCORES),
     ):
         pd.testing.assert_frame_equal(
-            ordered(frames.of(ours, columns)), ordered(frames.of(theirs, columns)), rtol=1e-12
+            ordered(ours), ordered(frames.of(theirs, columns)), rtol=1e-12
         )
-    ours, theirs = compared(trials, scores), compared(found.trials, found.scores)
+    ours, theirs = compare(trials, scores), compared(found.trials, found.scores)
     for name in ("deltas", "categories", "judged"):
         pd.testing.assert_frame_equal(getattr(ours, name), getattr(theirs, name), rtol=1e-9)
     assert ours.invalid == theirs.invalid
@@ -141,7 +142,8 @@ def test_what_is_planned_and_not_answered_counts_as_in_the_journal(
 
     found = pull(langfuse)
 
-    ours = compared(journal.trials("exp"), journal.scores("exp"))
+    _, trials, scores = tables(journal, "exp")
+    ours = compare(trials, scores)
     theirs = compared(found.trials, found.scores)
     pd.testing.assert_frame_equal(ours.categories, theirs.categories, rtol=1e-9)
     assert ours.invalid == theirs.invalid != ""

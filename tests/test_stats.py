@@ -235,6 +235,31 @@ def test_for_pass_or_fail_it_is_mcnemars_test(deltas: list[int]):
     assert sign_flip(deltas).p == close(mcnemar(deltas.count(1), deltas.count(-1)), abs=1e-12)
 
 
+def test_of_very_many_items_the_large_deltas_decide_as_in_the_exact_test():
+    deltas = [1.0] * 7 + [0.0] * 3000
+
+    assert sign_flip(deltas).p == close(mcnemar(7, 0), abs=0.004)
+
+
+@pytest.mark.parametrize("n", [257, 5000])
+def test_of_very_many_items_the_interval_is_that_of_the_normal_limit(n: int):
+    deltas = rng(n).normal(0.02, 0.3, n).clip(-1, 1)
+    change = sign_flip(deltas, draws=40_000)
+
+    t = scipy.stats.ttest_1samp(deltas, 0)
+    assert change.p == close(t.pvalue, abs=0.01)
+    assert change.interval == close(tuple(t.confidence_interval()), abs=0.06 * n**-0.5)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 99), st.booleans())
+def test_of_very_many_items_swapping_and_order_do_not_matter_either(seed: int, tied: bool):
+    deltas = rng(seed).normal(0.01, 0.3, 700)
+    deltas = np.round(deltas * 4) / 4 if tied else deltas
+
+    assert same(sign_flip(rng(1).permutation(-deltas)), sign_flip(deltas).turned())
+
+
 # --- permuted labels
 
 

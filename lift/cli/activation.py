@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lift.cli.options import JSON, NO_CACHE, settings
+from lift.cli.options import FAIL_ON, JSON, NO_CACHE, settings
 
 if TYPE_CHECKING:
     from lift.settings import Config
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 @click.command(name="activation")
 @click.argument("skill", required=False)
 @click.option("--min-f1", type=click.FloatRange(0, 1), metavar="F1", help="Exit 1 below it.")
+@FAIL_ON
 @settings(
     "backend", "judge_model", "max_cost_usd", "concurrency", "price", "cache_max_age", "journal"
 )
@@ -24,6 +25,7 @@ def command(
     config: Config,
     skill: str | None,
     min_f1: float | None,
+    fail_on: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Ask whether a skill fires when it should: precision, recall and F1.
@@ -35,7 +37,16 @@ def command(
     Examples:
       lift activation
       lift activation path/to/skill --min-f1 0.85
+      lift activation --fail-on "precision<0.9" --fail-on "recall<0.8"
     """
     from lift.cli.reviewing import reviewed
 
-    reviewed(config, skill, linted=False, activated=True, least_f1=min_f1, as_json=as_json)
+    reviewed(
+        config,
+        skill,
+        linted=False,
+        activated=True,
+        least_f1=min_f1,
+        fail_on=fail_on,
+        as_json=as_json,
+    )

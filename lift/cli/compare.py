@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lift.cli.notes import note
-from lift.cli.options import JSON, settings
+from lift.cli.options import FAIL_ON, JSON, settings
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     metavar="DROP",
     help="Exit 1 if a category falls by more: 10% of base, or 0.10 points.",
 )
+@FAIL_ON
 @click.option(
     "--from",
     "source",
@@ -47,6 +48,7 @@ def command(
     other: str | None,
     against: str | None,
     max_drop: str | None,
+    fail_on: tuple[str, ...],
     source: str,
     since: str,
     as_json: bool,
@@ -58,41 +60,53 @@ def command(
     with --against it is another experiment, both with_skill unless --other says otherwise, and
     only items that are the same in both are compared.
 
+    Thresholds of rubric, judge, cost (US dollars a trial) and latency (seconds a trial): without a
+    sign the number is the value with --other, with one the change from --base.
+
     \b
     Examples:
       lift compare
+      lift compare --fail-on "rubric<0.8" --fail-on "judge<-0.05" --fail-on "cost>+50%"
       lift compare vaadin-playwright-test-1a2b3c4d --max-drop 10%
       lift compare vaadin-playwright-test-1a2b3c4d --against vaadin-playwright-test-5e6f7a8b
       lift compare vaadin-playwright-test-1a2b3c4d --from langfuse --since 90d --json
     """
     from lift.cli.printed import print_comparison
     from lift.comparing import parse_drop
-    from lift.results import check_drop, held_against, result
+    from lift.results import check, held_against, result
     from lift.schema import WITH_SKILL
+    from lift.thresholds import asked
 
+    thresholds = asked(config, fail_on)
     drop = parse_drop(max_drop) if max_drop is not None else None
     if against and base:
         raise click.UsageError("--against is a base: --base names another")
     read = _from_langfuse if source == "langfuse" else _from_journal
-    found = read(config, experiment, since)
+    found = read(config, experiment, since, hashed=against is not None)
     if against:
-        compared = held_against(found, read(config, against, since), condition=other or WITH_SKILL)
+        base_of = read(config, against, since, hashed=True)
+        compared = held_against(found, base_of, condition=other or WITH_SKILL)
     else:
         compared = result(found, base=base, other=other)
     print_comparison(compared, as_json=as_json)
-    if drop:
-        check_drop(compared, drop)
+    check(compared, thresholds, drop)
 
 
-def _from_journal(config: Config, experiment: str | None, _since: str) -> Recorded:
+def _from_journal(config: Config, experiment: str | None, _since: str, *, hashed: bool) -> Recorded:
     from lift.journal import Journal
     from lift.results import recorded
 
     with Journal(config.path("journal"), create=False) as journal:
-        return recorded(journal, experiment)
+        return recorded(journal, experiment, hashed=hashed)
 
 
-def _from_langfuse(config: Config, experiment: str | None, since: str) -> Recorded:
+def _from_langfuse(
+    config: Config,
+    experiment: str | None,
+    since: str,
+    *,
+    hashed: bool,  # noqa: ARG001 - it has all
+) -> Recorded:
     from lift.outbox.pulling import opinions, pull
 
     if experiment is None:

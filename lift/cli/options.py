@@ -13,6 +13,12 @@ import click
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 NO_CACHE = click.option("--no-cache", is_flag=True, help="Use no answer that was given before.")
+FAIL_ON = click.option(
+    "--fail-on",
+    multiple=True,
+    metavar="THRESHOLD",
+    help="Exit 1 where that is so, as 'rubric<0.8' or 'cost>+50%'; again for several.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from lift.cli.options import screen
 if TYPE_CHECKING:
     from lift.review import Review
     from lift.settings import Config
+    from lift.thresholds import Threshold
 
 
 def reviewed(
@@ -21,19 +23,25 @@ def reviewed(
     *,
     linted: bool,
     activated: bool,
-    least_f1: float | None,
+    least_f1: float | None = None,
+    fail_on: Sequence[str] = (),
     as_json: bool,
 ) -> None:
     """Review a skill, print what was found, send it, and hold it against what is asked for.
 
     Raises:
         Incomplete: too few of the trigger prompts were decided.
-        ThresholdMissed: there are lint errors, or F1 is below `least_f1`.
+        ThresholdMissed: there are lint errors, F1 is below `least_f1`, or a threshold that was
+            given with `fail_on` or is set does not hold.
     """
     from lift.reports import static
     from lift.review import review, target
     from lift.settings import langfuse_keys
+    from lift.thresholds import REVIEWED, Metric, asked, least
 
+    thresholds = asked(config, fail_on, REVIEWED) if activated else []
+    if least_f1 is not None:
+        thresholds.append(least(Metric.F1, least_f1))
     sends = activated and langfuse_keys(config) is not None
     path = target(config, skill)
     with told("every answer so far is kept", fix="run the same command again: it asks the rest"):
@@ -41,7 +49,7 @@ def reviewed(
         click.echo(static.document(found) if as_json else static.terminal(found, **screen()))
         if sends:
             _send(config, found)
-    _check(found, least_f1)
+    _check(found, thresholds)
 
 
 def _send(config: Config, found: Review) -> None:
@@ -51,8 +59,10 @@ def _send(config: Config, found: Review) -> None:
         note(line)
 
 
-def _check(found: Review, least_f1: float | None) -> None:
+def _check(found: Review, thresholds: Sequence[Threshold]) -> None:
     from lift.errors import Incomplete, ThresholdMissed
+    from lift.review import measured
+    from lift.thresholds import missed
 
     if found.activation and found.activation.coverage.invalid:
         raise Incomplete(
@@ -61,12 +71,7 @@ def _check(found: Review, least_f1: float | None) -> None:
             fix="run it again: it asks what was not decided",
         )
 
-    missed = []
-    if found.lint and found.lint.errors:
-        missed.append(f"{len(found.lint.errors)} lint errors")
-    if least_f1 is not None and (
-        found.activation is None or not found.activation.confusion.reaches(least_f1)
-    ):
-        missed.append(f"F1 is not {least_f1:.2f} or more")
-    if missed:
-        raise ThresholdMissed(" and ".join(missed), where=found.skill)
+    lines = [f"{len(found.lint.errors)} lint errors"] if found.lint and found.lint.errors else []
+    lines += missed(thresholds, measured(found))
+    if lines:
+        raise ThresholdMissed("; ".join(lines), where=found.skill)

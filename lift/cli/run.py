@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lift.cli.notes import note
-from lift.cli.options import JSON, NO_CACHE, settings
+from lift.cli.options import FAIL_ON, JSON, NO_CACHE, settings
 
 if TYPE_CHECKING:
     from lift.prepare import Prepared
+    from lift.results import Result
     from lift.settings import Config
 
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 @click.option("--judge/--no-judge", default=None, help="Judge all, or none; else as datasets say.")
 @click.option("--dry-run", is_flag=True, help="Print calls and expected cost, and stop.")
 @click.option("--out", type=click.Path(), metavar="FILE", help="Write the result there, as JSON.")
+@FAIL_ON
 @click.option("--yes", is_flag=True, help="Do not ask, whatever the expected cost.")
 @settings(
     "skill", "backend", "max_cost_usd", "concurrency", "max_tokens", "effort", "judge_model",
@@ -52,6 +54,7 @@ def command(
     dry_run: bool,
     yes: bool,
     out: str | None,
+    fail_on: tuple[str, ...],
     as_json: bool,
     **wanted: Any,
 ) -> None:
@@ -71,9 +74,12 @@ def command(
     from lift.cli.sending import sending
     from lift.perform import perform
     from lift.prepare import prepare
+    from lift.results import check
+    from lift.thresholds import asked
 
     if quick and full:
         raise click.UsageError("--quick and --full exclude each other")
+    thresholds = asked(config, fail_on)
     prepared = prepare(config, _wanted(quick=quick, plan_only=dry_run, **wanted))
     for notice in prepared.notices if not (dry_run and as_json) else ():
         note(notice)
@@ -87,7 +93,8 @@ def command(
     with sending(config, prepared.plan.experiment):
         with watching(prepared, config) as watcher:
             perform(config, prepared, watcher, meanwhile=_load_reports)
-        _print_result(config, prepared, out=out, as_json=as_json)
+        result = _print_result(config, prepared, out=out, as_json=as_json)
+    check(result, thresholds)
 
 
 def _wanted(*, quick: bool, **wanted: Any) -> Any:
@@ -154,7 +161,7 @@ def _load_reports() -> None:
     special()
 
 
-def _print_result(config: Config, prepared: Prepared, *, out: str | None, as_json: bool) -> None:
+def _print_result(config: Config, prepared: Prepared, *, out: str | None, as_json: bool) -> Result:
     from pathlib import Path
 
     from lift.cli.printed import print_comparison
@@ -168,3 +175,4 @@ def _print_result(config: Config, prepared: Prepared, *, out: str | None, as_jso
             asking = candidates(journal, result)
             Path(out).write_text(json.comparison(result, asking) + "\n", "utf-8")
     print_comparison(result, as_json=as_json)
+    return result

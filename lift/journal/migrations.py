@@ -160,6 +160,25 @@ MIGRATIONS = (
     -- of the pull request and the job that it first ran in: JSON, key to address
     ALTER TABLE experiments ADD COLUMN pages TEXT NOT NULL DEFAULT '{}';
     """,
+    """
+    -- all that comparisons read of attempts and votes, without the evidence between
+    CREATE INDEX attempts_facts ON attempts (trial, attempt, status, started_ms, ended_ms, cost_usd,
+        lost_usd, input_tokens, output_tokens, kept_ms, kept_usd, cache_read_tokens,
+        cache_write_tokens);
+    CREATE INDEX attempts_kept ON attempts (trial) WHERE kept_ms NOTNULL;
+    CREATE INDEX attempts_failed ON attempts (trial) WHERE status = 'failed';
+    """,
+    """
+    CREATE TABLE agreements (               -- how far people agree with a judge
+        model       TEXT NOT NULL,          -- that judges
+        prompt_hash TEXT NOT NULL,          -- a trial it judged by that is among those labelled
+        content     TEXT NOT NULL,          -- JSON, of all labelled trials together
+        at_ms       INTEGER NOT NULL,
+        PRIMARY KEY (model, prompt_hash)
+    ) WITHOUT ROWID;
+    CREATE INDEX votes_facts ON votes (trial, attempt, evaluator, value, model, prompt_hash,
+        cost_usd, lost_usd);
+    """,
 )
 """Scripts that bring a journal from one version (its PRAGMA user_version) to the next."""
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lift.errors import ExperimentError
-from lift.journal.database import Database
+from lift.journal.columns import Columns
+from lift.journal.judges import Judges
 from lift.journal.rows import (
     PLANNED,
     Experiment,
@@ -25,25 +26,31 @@ from lift.plan import SMOKE
 from lift.schema import Condition, Evidence, Score, Status, Trial, Vote
 
 
-class Reader(Database):
+class Reader(Columns, Judges):
     """The questions that runs, comparisons and reports put."""
 
     def experiments(self) -> list[Experiment]:
         """Every experiment, the one that ran last first."""
+        return self._experiments(None)
+
+    def _experiments(self, name: str | None) -> list[Experiment]:
         with self._explained():
             rows = self._db.execute(
                 """
-                SELECT experiments.*, count(latest.id) AS planned,
-                    group_concat(DISTINCT latest.model) AS models,
-                    group_concat(DISTINCT latest.dataset) AS datasets,
-                    group_concat(DISTINCT latest.condition) AS conditions,
-                    coalesce(sum(latest.status IN ('ok', 'failed')), 0) AS answered,
-                    coalesce(sum(latest.status = 'errored'), 0) AS errored,
-                    coalesce(sum(cache_write_tokens > 0 AND kept_ms IS NULL), 0) AS cache_writes,
-                    coalesce(sum(cache_read_tokens > 0 AND kept_ms IS NULL), 0) AS cache_reads
-                FROM experiments LEFT JOIN latest ON latest.experiment = experiments.name
-                GROUP BY experiments.name ORDER BY ran_ms DESC, created_ms DESC
-                """
+                SELECT experiments.*, count(trials.id) AS planned,
+                    group_concat(DISTINCT model) AS models,
+                    group_concat(DISTINCT dataset) AS datasets,
+                    group_concat(DISTINCT condition) AS conditions,
+                    coalesce(sum(status IN ('ok', 'failed')), 0) AS answered,
+                    coalesce(sum(status = 'errored'), 0) AS errored
+                FROM experiments LEFT JOIN trials ON trials.experiment = name
+                    LEFT JOIN attempts ON attempts.trial = trials.id AND NOT EXISTS
+                        (SELECT 1 FROM attempts AS later WHERE later.trial = trials.id
+                            AND later.attempt > attempts.attempt)
+                WHERE :name IS NULL OR name = :name
+                GROUP BY name ORDER BY ran_ms DESC, created_ms DESC
+                """,
+                {"name": name},
             ).fetchall()
             return [self._experiment(row) for row in rows]
 
@@ -55,13 +62,31 @@ class Reader(Database):
         Raises:
             ExperimentError: there is none of that name; the nearest names are in the message.
         """
-        known = self.experiments()
-        if name is None:
-            known.sort(key=lambda one: SMOKE.search(one.name) is not None)
-        for experiment in known:
-            if name in (None, experiment.name):
-                return experiment
-        raise _unknown(name, [experiment.name for experiment in known], self.path)
+        (found,) = self._experiments(self._named(name))
+        return found
+
+    def uncounted(self, name: str | None = None) -> Experiment:
+        """As `experiment`, but nothing that takes going through its trials is in it."""
+        with self._explained():
+            row = self._db.execute(
+                """
+                SELECT *, '' AS models, '' AS datasets, '' AS conditions, 0 AS planned,
+                    0 AS answered, 0 AS errored
+                FROM experiments WHERE name = ?
+                """,
+                (self._named(name),),
+            ).fetchone()
+            return self._experiment(row)
+
+    def _named(self, name: str | None) -> str:
+        with self._explained():
+            rows = self._db.execute(
+                "SELECT name FROM experiments ORDER BY ran_ms DESC, created_ms DESC"
+            )
+            known = [known for (known,) in rows]
+        if not known or name not in (None, *known):
+            raise _unknown(name, known, self.path)
+        return name or str(min(known, key=lambda one: SMOKE.search(one) is not None))
 
     def ended(self, experiment: str) -> dict[str, tuple[int, Status]]:
         """Key of each planned trial that was asked → its latest attempt and how that ended."""
@@ -78,21 +103,29 @@ class Reader(Database):
         The second counts calls that an interrupt cut, and what a run in progress, or one that was
         killed, may have in flight.
         """
+        paid = self._paid(experiment)
+        return paid["cost_usd"], paid["lost_usd"]
+
+    def _paid(self, experiment: str) -> dict[str, Any]:
+        """The fields of an experiment that are sums over all attempts and votes."""
         with self._explained():
             row = self._db.execute(
                 """
-                SELECT coalesce(sum(cost_usd), 0.0), coalesce(sum(lost_usd), 0.0)
-                FROM (SELECT trial, cost_usd, lost_usd FROM attempts
-                      UNION ALL SELECT trial, cost_usd, lost_usd FROM votes) AS calls
-                    JOIN trials ON trials.id = calls.trial WHERE experiment = ?
+                SELECT coalesce(sum(cost_usd), 0.0) AS cost_usd,
+                    coalesce(sum(lost_usd), 0.0) + coalesce((SELECT unrecorded_usd + reserved_usd
+                        FROM experiments WHERE name = :experiment), 0.0) AS lost_usd,
+                    coalesce(sum(wrote), 0) AS cache_writes, coalesce(sum(read), 0) AS cache_reads
+                FROM (
+                    SELECT cost_usd, lost_usd, cache_write_tokens > 0 AND kept_ms IS NULL AS wrote,
+                        cache_read_tokens > 0 AND kept_ms IS NULL AS read
+                    FROM trials JOIN attempts ON trial = id WHERE experiment = :experiment
+                    UNION ALL
+                    SELECT cost_usd, lost_usd, 0, 0
+                    FROM trials JOIN votes ON trial = id WHERE experiment = :experiment)
                 """,
-                (experiment,),
+                {"experiment": experiment},
             ).fetchone()
-            unrecorded = self._db.execute(
-                "SELECT unrecorded_usd + reserved_usd FROM experiments WHERE name = ?",
-                (experiment,),
-            ).fetchone()
-            return float(row[0]), float(row[1]) + (unrecorded[0] if unrecorded else 0.0)
+            return dict(row)
 
     def trials(self, experiment: str) -> list[dict[str, Any]]:
         """The rows of frames.TRIALS."""
@@ -109,25 +142,6 @@ class Reader(Database):
                 FROM latest WHERE experiment = :experiment ORDER BY id
                 """,
                 {"experiment": experiment, "planned": PLANNED},
-            )
-            return [dict(row) for row in rows]
-
-    def scores(self, experiment: str) -> list[dict[str, Any]]:
-        """The rows of frames.SCORES."""
-        with self._explained():
-            rows = self._db.execute(
-                """
-                SELECT dataset, item, category, condition, model, repeat, evaluator, value, weight,
-                    judged
-                FROM latest JOIN (
-                    SELECT trial, attempt, evaluator, value, weight, 0 AS judged FROM scores
-                    UNION ALL
-                    SELECT trial, attempt, evaluator, avg(value), 1.0, 1 FROM votes
-                    GROUP BY trial, attempt, evaluator
-                ) AS every ON every.trial = latest.id AND every.attempt = latest.attempt
-                WHERE experiment = ? ORDER BY latest.id, judged, evaluator
-                """,
-                (experiment,),
             )
             return [dict(row) for row in rows]
 
@@ -243,14 +257,13 @@ class Reader(Database):
 
     def _reused(self, experiment: str) -> tuple[Reused, ...]:
         rows = self._db.execute(
-            "SELECT condition, count(*), min(kept_ms) FROM latest"
+            "SELECT condition, count(*), min(kept_ms) FROM attempts JOIN trials ON id = trial"
             " WHERE experiment = ? AND kept_ms NOTNULL GROUP BY condition ORDER BY condition",
             (experiment,),
         )
         return tuple(Reused(*row) for row in rows)
 
     def _experiment(self, row: Mapping[str, Any]) -> Experiment:
-        cost, lost = self.spent_usd(row["name"])
         return Experiment(
             name=row["name"],
             created_ms=row["created_ms"],
@@ -263,12 +276,9 @@ class Reader(Database):
             planned=row["planned"],
             answered=row["answered"],
             errored=row["errored"],
-            cost_usd=cost,
-            lost_usd=lost,
             reused=self._reused(row["name"]),
-            cache_writes=row["cache_writes"],
-            cache_reads=row["cache_reads"],
             conditions=tuple(sorted((row["conditions"] or "").split(","))),
+            **self._paid(row["name"]),
         )
 
     def _read(self, row: sqlite3.Row) -> Record:

@@ -27,7 +27,12 @@ TRACES_AT_ONCE = 50
 ANNOTATION = "ANNOTATION"
 """Source of a score that a person gave in the UI."""
 
-READ: Mapping[str, Callable[[str], Any]] = {"str": str, "int64": int, "float64": float}
+READ: Mapping[str, Callable[[str], Any]] = {
+    "category": str,
+    "str": str,
+    "int64": int,
+    "float64": float,
+}
 """Type of a column → how its text is read."""
 
 Row = dict[str, Any]

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from lift.against import Against
+from lift.agreement import Judging
 from lift.backends.demo import NOTICE
 from lift.gate import Candidate
 from lift.journal import Experiment, Record
@@ -46,8 +47,16 @@ def _compared(result: Result) -> dict[str, Any]:
         "claims": [claim.model_dump(mode="json") for claim in result.claims],
         "categories": _rows(compared.categories),
         "judged": _rows(compared.judged),
+        "judges": [_judge(one) for one in result.recorded.judges],
+        "measures": _rows(result.measures),
         "items": _rows(compared.deltas),
+        "diagnostics": result.diagnostics.model_dump(mode="json"),
     }
+
+
+def _judge(one: Judging) -> dict[str, Any]:
+    known = one.agreement.model_dump(mode="json") if one.agreement else None
+    return {**one._asdict(), "agreement": known}
 
 
 def _against(found: Against) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from lift.frames import (
     WINS,
 )
 from lift.redact import redacted
+from lift.reports import findings, judges
 from lift.results import Result
 
 LONGEST = 60_000
@@ -38,7 +39,7 @@ def comparison(result: Result) -> str:
         parts.append(f"> {NOTICE}")
     for one in result.every:
         parts += [_claim(claim) for claim in one.claims]
-        parts += [_table(one), _moved(one)]
+        parts += [_table(one), _judges(one), _moved(one), _findings(one)]
     parts.append(_bill(result))
     text = redacted("\n\n".join(part for part in parts if part)) + "\n"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 40]}\n\n(cut; see lift compare)\n"
@@ -68,6 +69,11 @@ def _table(result: Result) -> str:
     return "\n".join(lines)
 
 
+def _judges(result: Result) -> str:
+    lines = [*judges.summaries(result), *map(judges.standing, judges.told(result))]
+    return _plain("; ".join(lines))
+
+
 def _moved(result: Result) -> str:
     pairs = result.comparison.fit(result.comparison.deltas)
     order = pairs[DELTA].abs().sort_values(ascending=False, kind="stable").index
@@ -82,10 +88,20 @@ def _moved(result: Result) -> str:
     return "\n".join(["Moved most:", "", *lines])
 
 
+def _findings(result: Result) -> str:
+    # what moved has a list of its own
+    told = findings.lines(result.diagnostics.model_copy(update={"moved": ()}))
+    return "\n".join(["Diagnostics:", "", *(f"- {_plain(line)}" for line in told)]) if told else ""
+
+
 def _bill(result: Result) -> str:
     one = result.experiment
     errors = f", {one.errored} errored" if one.errored else ""
-    return f"{one.answered} of {one.planned} trials answered{errors} · ${one.cost_usd:.4f}"
+    failed = findings.failures(result)
+    return _plain(
+        f"{one.answered} of {one.planned} trials answered{errors}"
+        f"{f', {failed}' if failed else ''} · ${one.cost_usd:.4f}"
+    )
 
 
 def _interval(row: dict[Hashable, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lift.against import Against, left_out
+from lift.agreement import Judging
 from lift.backends.demo import NOTICE
 from lift.comparing import FEWEST_ITEMS
 from lift.errors import visible
@@ -24,6 +25,8 @@ from lift.frames import (
     COVERAGE_OTHER,
     DATASET,
     DELTA,
+    FAILED_BASE,
+    FAILED_OTHER,
     HIGH,
     ITEMS,
     LOSSES,
@@ -33,11 +36,16 @@ from lift.frames import (
     WINS,
 )
 from lift.journal import Experiment, Record
+from lift.reports import findings
+from lift.reports.judges import standing, summaries, told
 from lift.results import Result
 from lift.schema import OLD_SKILL
 from lift.stats import FEW
 
 COLORS = {"HELPS": "green", "HURTS": "red", "INVALID": "red"}
+
+Row = dict[Hashable, Any]
+"""Of CATEGORIES."""
 
 AXIS = 21
 """Characters of the scale from 0 to 1."""
@@ -54,7 +62,8 @@ def comparison(result: Result, *, width: int = 100, color: bool = False) -> str:
     parts: list[RenderableType] = [_heading(result.experiment, result.against)]
     for number, one in enumerate(result.every):
         parts += [*([Text()] if number else []), *_verdicts(one), *_table(one), *_judges(one)]
-    parts += [_bill(result.experiment), *_overlap(result.against)]
+        parts += [Text(visible(line)) for line in findings.lines(one.diagnostics)]
+    parts += [_bill(result), *_overlap(result.against)]
     return rendered(parts, width=width, color=color)
 
 
@@ -210,26 +219,35 @@ def _table(result: Result) -> list[Table]:
         table.add_column(name, justify=_side(name))
     table.add_column("95 %", justify="right", no_wrap=True)
     table.add_column(f"0{'─' * (AXIS - 2)}1", no_wrap=True)
-    partly = bool((rows[[COVERAGE_BASE, COVERAGE_OTHER]] < 1).to_numpy().any())
-    if partly:
-        table.add_column("answered", justify="right")
-    judged = _judged(result)
-    if judged:
-        table.add_column("judge", justify="right")
+    extras = _extras(result)
+    for heading, _ in extras:
+        table.add_column(heading, justify="right")
     for row in rows.to_dict("records"):
         style = "bold" if row[DATASET] == ALL else ""
         cells: list[str | Text] = [str(row[name]) for name in names[: names.index(ITEMS)]]
         cells += [str(row[ITEMS]), _share(row[BASE]), _share(row[OTHER]), _delta(row[DELTA])]
         cells += [_interval(row), _scale(row[BASE], row[OTHER])]
-        if partly:
-            cells.append(_covered(row))
-        if judged:
-            cells.append(_delta(judged[row[MODEL], row[DATASET], row[CATEGORY]][DELTA]))
+        cells += [cell(row) for _, cell in extras]
         table.add_row(*cells, style=style)
     return [table]
 
 
-def _judged(result: Result) -> dict[tuple[str, str, str], dict[Hashable, Any]]:
+def _extras(result: Result) -> list[tuple[str, Callable[[Row], str | Text]]]:
+    """Columns that are only there where they say something."""
+    rows, judged = result.comparison.categories, _judged(result)
+    columns: list[tuple[str, Callable[[Row], str | Text]]] = []
+    if (rows[[COVERAGE_BASE, COVERAGE_OTHER]] < 1).to_numpy().any():
+        columns.append(("answered", _covered))
+    if rows[[FAILED_BASE, FAILED_OTHER]].to_numpy().any():
+        columns.append(("failed", lambda row: f"{row[FAILED_BASE]} / {row[FAILED_OTHER]}"))
+    if judged:
+        columns.append(
+            ("judge", lambda row: _delta(judged[row[MODEL], row[DATASET], row[CATEGORY]][DELTA]))
+        )
+    return columns
+
+
+def _judged(result: Result) -> dict[tuple[str, str, str], Row]:
     """Row of the judge's table by model, dataset and category; empty where nothing was judged."""
     rows = result.comparison.fit(result.comparison.judged).to_dict("records")
     return {(row[MODEL], row[DATASET], row[CATEGORY]): row for row in rows}
@@ -248,19 +266,22 @@ def _verdicts(result: Result) -> list[Text]:
 
 
 def _judges(result: Result) -> list[Text]:
-    lines = []
-    for (model, dataset, _), row in _judged(result).items():
-        if dataset == ALL:
-            name = f" ({model})" if len(result.claims) > 1 else ""
-            sides = f"({_share(row[BASE])} to {_share(row[OTHER])})"
-            lines.append(Text.assemble(f"judge{name}: ", _delta(row[DELTA]), f" {sides}"))
-    return lines
+    lines = [Text(visible(line)) for line in summaries(result)]
+    known = [Text(visible(f"  {standing(one)}"), style=_style(one)) for one in told(result)]
+    return [*lines, *known]
 
 
-def _bill(experiment: Experiment) -> Text:
+def _style(one: Judging) -> str:
+    return "yellow" if one.agreement is None or one.agreement.is_weak else ""
+
+
+def _bill(result: Result) -> Text:
+    experiment = result.experiment
     line = f"{experiment.answered} of {experiment.planned} trials answered"
     if experiment.errored:
         line += f", {experiment.errored} errored"
+    if failed := findings.failures(result):
+        line += f", {visible(failed)}"
     line += f" · ${experiment.cost_usd:.6f} in all"
     if experiment.lost_usd:
         line += f" (and at most ${experiment.lost_usd:.4f} for calls that broke off)"
@@ -284,7 +305,7 @@ def _delta(value: float) -> Text:
     return Text(f"{rounded:+.2f}", style=style)
 
 
-def _interval(row: dict[Hashable, Any]) -> str:
+def _interval(row: Row) -> str:
     """The interval; how many items moved, where they are too few for one.
 
     Where labels were permuted within items, few items make no difference to that.
@@ -307,7 +328,7 @@ def _scale(base: float, other: float) -> Text:
     return Text("".join(line), style="green" if other > base else "red" if other < base else "")
 
 
-def _covered(row: dict[Hashable, Any]) -> str:
+def _covered(row: Row) -> str:
     shares = (row[COVERAGE_BASE], row[COVERAGE_OTHER])
     return "all" if min(shares) == 1 else " / ".join(f"{share:.0%}" for share in shares)
 

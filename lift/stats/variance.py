@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from lift.stats.distributions import Vector
 from lift.stats.intervals import finite
@@ -73,19 +75,30 @@ def split_variance(base: Sequence[Sequence[float]], other: Sequence[Sequence[flo
     """
     if len(base) != len(other) or not len(base):
         raise ValueError(f"the same items are needed on both sides: {len(base)}, {len(other)}")
-    ours = [finite(trials, "base") for trials in base]
-    theirs = [finite(trials, "other") for trials in other]
-    within = _pooled([*ours, *theirs])
-    deltas = np.array([b.mean() - a.mean() for a, b in zip(ours, theirs, strict=True)])
+    ours, theirs = _cells(base, "base"), _cells(other, "other")
+    freedom = sum(int((cells.sizes - 1).sum()) for cells in (ours, theirs))
+    within = (ours.squares + theirs.squares) / freedom if freedom else None
+    deltas = theirs.means - ours.means
     total = float(deltas.var(ddof=1)) if len(deltas) > 1 else None
     if within is None or total is None:
         return Split(None, within, total)
-    noise = [within / len(a) + within / len(b) for a, b in zip(ours, theirs, strict=True)]
-    return Split(max(0.0, total - float(np.mean(noise))), within, total)
+    noise = within * float((1 / ours.sizes + 1 / theirs.sizes).mean())
+    return Split(max(0.0, total - noise), within, total)
 
 
-def _pooled(cells: list[Vector]) -> float | None:
-    freedom = sum(len(cell) - 1 for cell in cells)
-    if not freedom:
-        return None
-    return sum(float(((cell - cell.mean()) ** 2).sum()) for cell in cells) / freedom
+class _Cells(NamedTuple):
+    """The trials of each item under one condition."""
+
+    sizes: npt.NDArray[np.intp]
+    means: Vector
+    squares: float
+    """Sum over all trials of the squared distance from their item's mean."""
+
+
+def _cells(trials: Sequence[Sequence[float]], what: str) -> _Cells:
+    sizes = np.fromiter(map(len, trials), dtype=np.intp, count=len(trials))
+    if not sizes.all():
+        raise ValueError(f"{what}: a non-empty list of trials is needed of each item")
+    scores = finite(list(chain.from_iterable(trials)), what)
+    means = np.add.reduceat(scores, np.cumsum(sizes) - sizes) / sizes
+    return _Cells(sizes, means, float(((scores - np.repeat(means, sizes)) ** 2).sum()))

@@ -1,0 +1,56 @@
+"""`lift agreement`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lift.cli.notes import note
+from lift.cli.options import JSON, screen, settings
+
+if TYPE_CHECKING:
+    from lift.settings import Config
+
+
+@click.command(name="agreement")
+@click.argument("experiment", required=False)
+@click.option("--labels", type=click.Path(path_type=Path), metavar="FILE", help="People's, a CSV.")
+@click.option(
+    "--to-label",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the judged trials there, for people to label.",
+)
+@settings("journal")
+@JSON
+def command(
+    config: Config,
+    experiment: str | None,
+    labels: Path | None,
+    to_label: Path | None,
+    as_json: bool,
+) -> None:
+    """Hold the judge of EXPERIMENT (the last one by default) against people's labels.
+
+    Prints Cohen's kappa with its 95 % interval, what either passes, and where they differ. It is
+    kept with the judge's model and prompts, and comparisons that show that judge's scores tell it.
+
+    \b
+    Examples:
+      lift agreement --to-label labels.csv
+      lift agreement --labels labels.csv
+    """
+    from lift.judged import held, unlabelled
+
+    if (labels is None) is (to_label is None):
+        raise click.UsageError("give --labels FILE, or --to-label FILE")
+    if to_label is not None:
+        count = unlabelled(config, experiment, to_label)
+        note(f"{to_label}: {count} trials; write pass or fail into the column label")
+    if labels is not None:
+        from lift.reports import agreement
+
+        found = held(config, experiment, labels)
+        click.echo(agreement.document(found) if as_json else agreement.terminal(found, **screen()))

@@ -1,0 +1,78 @@
+"""Judges in the journal: what they said of trials, and how far people agree with them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from lift.agreement import Agreement, Found, Judgement, Judging, Place
+from lift.journal.database import Database
+
+
+class Judges(Database):
+    """What is asked, and told, of judges."""
+
+    def judgements(self, experiment: str) -> list[Judgement]:
+        """What each judge says of each trial's latest attempt; one without a vote is left out."""
+        with self._explained():
+            rows = self._db.execute(
+                """
+                SELECT dataset, item, condition, trials.model, repeat, evaluator,
+                    votes.model AS judge_model, prompt_hash, avg(value) AS value
+                FROM trials JOIN votes ON trial = id
+                WHERE experiment = ? AND value NOTNULL
+                    AND attempt = (SELECT max(attempt) FROM attempts WHERE trial = id)
+                GROUP BY id, evaluator, votes.model, prompt_hash
+                ORDER BY id, evaluator
+                """,
+                (experiment,),
+            )
+            return [Judgement(Place(*row[:5]), *row[5:]) for row in map(tuple, rows)]
+
+    def judges(self, experiment: str) -> list[Judging]:
+        """Who judged an experiment, with the latest agreement by any of their prompts."""
+        with self._explained():
+            rows = self._db.execute(
+                """
+                SELECT * FROM (
+                    SELECT evaluator, votes.model, prompt_hash, sum(value NOTNULL) AS cast
+                    FROM trials JOIN votes ON trial = id WHERE experiment = ?
+                    GROUP BY evaluator, votes.model, prompt_hash
+                ) LEFT JOIN agreements USING (model, prompt_hash)
+                ORDER BY evaluator, model, at_ms
+                """,
+                (experiment,),
+            ).fetchall()
+            judges: dict[tuple[str, str], list[sqlite3.Row]] = {}
+            for row in rows:
+                judges.setdefault((row["evaluator"], row["model"]), []).append(row)
+            return [_judging(*names, prompts) for names, prompts in judges.items()]
+
+    def keep_agreements(self, found: Iterable[Found], *, now_ms: int) -> None:
+        """Keep what people's labels say of judges, in the place of what they said of these prompts.
+
+        Args:
+            found: of the judges of one experiment.
+            now_ms: Unix time in milliseconds.
+        """
+        with self._explained(), self._transaction():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO agreements VALUES (?, ?, ?, ?)",
+                [
+                    (one.agreement.model, prompt, one.agreement.model_dump_json(), now_ms)
+                    for one in found
+                    for prompt in sorted(one.prompt_hashes)
+                ],
+            )
+
+
+def _judging(judge: str, model: str, prompts: Sequence[sqlite3.Row]) -> Judging:
+    told = [row["content"] for row in prompts if row["content"]]
+    return Judging(
+        judge,
+        model,
+        votes=sum(row["cast"] for row in prompts),
+        prompts=len(prompts),
+        validated=len(told),
+        agreement=Agreement.model_validate_json(told[-1]) if told else None,
+    )

@@ -1,0 +1,78 @@
+"""Diagnostics in words: one line each, only where there is something to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lift.diagnostics import Diagnostics, Place, Undiscerning
+from lift.results import Result
+
+LONGEST = 98
+"""Characters of a line; it names as many items as fit, JSON has more."""
+
+
+def lines(found: Diagnostics) -> list[str]:
+    """What moved, wavered, or tells nothing, each as one line."""
+    named = _namer([*found.moved, *found.flaky, *found.saturated, *found.dead])
+    of = f"of {found.items} items"
+    wavering = {named(one): one for one in reversed(found.flaky)}  # each item's wider side
+    kinds = [
+        (found.moved_count, "moved most", [f"{named(o)} {o.delta:+.2f}" for o in found.moved]),
+        (
+            found.flaky_count,
+            f"repeats disagree on {found.flaky_count} {of}",
+            [f"{name} {o.low:.2f} to {o.high:.2f}" for name, o in reversed(wavering.items())],
+        ),
+        (
+            found.saturated_count,
+            f"perfect on both sides: {found.saturated_count} {of}",
+            [named(one) for one in found.saturated],
+        ),
+        (
+            found.dead_count,
+            f"0 on both sides: {found.dead_count} {of}",
+            [named(one) for one in found.dead],
+        ),
+    ]
+    told = [_line(head, names, count) for count, head, names in kinds if names]
+    return [*told, *map(_undiscerning, found.undiscerning)]
+
+
+def failures(result: Result) -> str:
+    """How many trials the model answered badly, and why; empty where none was."""
+    found = {one.condition: one for each in result.every for one in each.diagnostics.failed}
+    parts = []
+    for one in found.values():
+        reasons = [f"{count} × {why}" for why, count in one.reasons.items()]
+        why = f" ({', '.join(reasons)})" if reasons else ""
+        parts.append(f"{one.failed} {one.condition} trials failed{why}")
+    return ", ".join(parts)
+
+
+def _line(head: str, names: Sequence[str], count: int) -> str:
+    """The head and as many of the names as fit, at least one."""
+    line = f"{head}: {names[0]}"
+    for name in names[1:]:
+        if len(line) + len(name) + len(", , …") > LONGEST:
+            return f"{line}, …"
+        line += f", {name}"
+    return line if len(names) == count else f"{line}, …"
+
+
+def _undiscerning(one: Undiscerning) -> str:
+    return (
+        f"{one.evaluator} scores all {one.items} items of {one.dataset} the same under either"
+        f" condition ({one.value:.2f} on average)"
+    )
+
+
+def _namer(places: Sequence[Place]) -> Callable[[Place], str]:
+    """Names items, by dataset and model too where there are several."""
+    datasets = len({place.dataset for place in places}) > 1
+    models = len({place.model for place in places}) > 1
+
+    def named(place: Place) -> str:
+        name = f"{place.dataset}/{place.item}" if datasets else place.item
+        return f"{name} ({place.model})" if models else name
+
+    return named
