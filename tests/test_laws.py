@@ -20,6 +20,8 @@ from lift.frames import (
     COVERAGE_OTHER,
     DATASET,
     DELTA,
+    FAILED_BASE,
+    FAILED_OTHER,
     HIGH,
     ITEMS,
     LOSSES,
@@ -103,6 +105,8 @@ def test_swapping_the_conditions_turns_the_signs_and_changes_nothing_else(rows: 
             WINS: back.categories[LOSSES], LOSSES: back.categories[WINS],
             COVERAGE_BASE: back.categories[COVERAGE_OTHER],
             COVERAGE_OTHER: back.categories[COVERAGE_BASE],
+            FAILED_BASE: back.categories[FAILED_OTHER],
+            FAILED_OTHER: back.categories[FAILED_BASE],
         }
     )  # fmt: skip
     assert_equal(there.categories, turned)
