@@ -326,6 +326,32 @@ def twice(bench: Bench) -> list[Row]:
     return [row]
 
 
+def batch(bench: Bench) -> list[Row]:
+    """By Message Batches, as a whole and killed between submission and collection; against live."""
+    by_batch = lift(*FULL, "--batch")
+    rows, tables = [], []
+    for name, command in (("live", lift(*FULL)), ("batch", by_batch), ("killed", lift("collect"))):
+        folder = bench.project(40)
+        bench.server.reset(**settings())
+        if name == "killed":
+            measured(by_batch, folder, bench.server, kill_when=batches_taken)
+        rows.append(ran(bench, folder, command, name))
+        tables.append(table_of(folder)[1])
+    live = rows[0]
+    for row, table in zip(rows[1:], tables[1:], strict=True):
+        row.notes = f"{row.usd / live.usd:.2f} × the dollars of live"
+        bench.check(table == tables[0], f"{row.scenario}: other scores than live")
+        # the prefix is written for an hour, which costs more
+        bench.check(row.usd <= 0.55 * live.usd, f"{row.scenario}: more than half the dollars")
+        bench.check(row.done == 80, f"{row.scenario}: not 80 of 80")
+    return rows
+
+
+def batches_taken(stats: dict[str, Any]) -> bool:
+    """Whether the server has the first two batches."""
+    return bool(stats["by_endpoint"].get("messages/batches", 0) >= 2)
+
+
 SCENARIOS: dict[str, Callable[[Bench], list[Row]]] = {
     "common": common,
     "faults": faults,
@@ -338,6 +364,7 @@ SCENARIOS: dict[str, Callable[[Bench], list[Row]]] = {
     "ceiling": ceiling,
     "seeds": seeds,
     "twice": twice,
+    "batch": batch,
 }
 
 

@@ -10,6 +10,22 @@ from lift.errors import CeilingReached
 ROUNDING_USD = 1e-9
 
 
+def reached(worst_usd: float, *, ceiling_usd: float, committed_usd: float) -> CeilingReached:
+    """Says that a call does not fit.
+
+    Args:
+        worst_usd: the most it can cost.
+        ceiling_usd: of the experiment.
+        committed_usd: what is spent, counting calls that never reported at their worst.
+    """
+    return CeilingReached(
+        f"the next call may cost ${worst_usd:.4f} and would pass the ceiling of"
+        f" ${ceiling_usd:.2f}; ${committed_usd:.4f} is spent",
+        where="--max-cost-usd",
+        fix="run the same command with a higher ceiling: it goes on from here",
+    )
+
+
 class Budget:
     """Keeps what is spent plus the worst case of all calls in flight at or under the ceiling.
 
@@ -50,11 +66,8 @@ class Budget:
         async with self._changed:
             await self._changed.wait_for(lambda: self._fits(worst_usd) or not self.promised_usd)
             if not self._fits(worst_usd):
-                raise CeilingReached(
-                    f"the next call may cost ${worst_usd:.4f} and would pass the ceiling of"
-                    f" ${self.ceiling_usd:.2f}; ${self.committed_usd:.4f} is spent",
-                    where="--max-cost-usd",
-                    fix="run the same command with a higher ceiling: it goes on from here",
+                raise reached(
+                    worst_usd, ceiling_usd=self.ceiling_usd, committed_usd=self.committed_usd
                 )
             self.promised_usd += worst_usd
             exposed = self.promised_usd + self.lost_usd - self._lost_before_usd

@@ -14,6 +14,7 @@ LiftError                    1
 │   ├── CredentialError      3   no key, or the server refuses it
 │   ├── ModelUnavailable     3   the server does not know the model
 │   ├── BackendError         3   no answer after all retries; one trial's result, not the run's
+│   ├── BatchUnknown         3   the server does not have a batch, or not its results
 │   ├── JournalError         3   the journal cannot be opened, read or written
 │   └── Incomplete           3   too few trials were answered to compare
 ├── CeilingReached           4   the cost ceiling stopped the run; the same command resumes
@@ -131,6 +132,10 @@ class BackendError(CouldNotRun):
     def __init__(self, what: str, *, lost_usd: float = 0.0, where: str = "", fix: str = "") -> None:
         super().__init__(what, where=where, fix=fix)
         self.lost_usd = lost_usd
+
+
+class BatchUnknown(CouldNotRun):
+    """The server does not have a batch that was submitted, or not its results."""
 
 
 class JournalError(CouldNotRun):

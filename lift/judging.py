@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from lift.dataset import Item
 from lift.evaluators.judge import Judge
-from lift.journal import Journal, Record
+from lift.journal import Call, Journal, Record
 from lift.schema import SETTLED, Evidence, Label, Request, Status, Trial, Vote
 from lift.worklist import Job
 
@@ -94,7 +94,8 @@ def votes_on(
     journal: Journal,
     voted: Voted,
     cast: Sequence[Vote] = (),
-) -> list[Job]:
+    asked: Container[Call] = (),
+) -> list[Voting]:
     """The votes that a trial still needs.
 
     Args:
@@ -105,6 +106,7 @@ def votes_on(
         journal: where votes go.
         voted: told of each.
         cast: votes there are; those of another model or by other criteria do not count.
+        asked: calls that are made already; they are left out.
     """
     judge = item.judge
     if judge is None or evidence.status not in SETTLED:
@@ -118,14 +120,27 @@ def votes_on(
     return [
         Voting(trial, evidence, judge, number, item.prompt, bench.model, journal, voted)
         for number in range(1, bench.votes + 1)
-        if number not in known
+        if number not in known and Call(trial.first_key, JUDGE, number) not in asked
     ]
 
 
 def missing(
-    records: Sequence[Record], *, bench: Bench, journal: Journal, voted: Voted
-) -> list[Job]:
-    """The votes that recorded trials still need; their criteria are those they were asked with."""
+    records: Sequence[Record],
+    *,
+    bench: Bench,
+    journal: Journal,
+    voted: Voted,
+    asked: Container[Call] = (),
+) -> list[Voting]:
+    """The votes that recorded trials still need; their criteria are those they were asked with.
+
+    Args:
+        records: of the trials.
+        bench: who judges, and how often.
+        journal: where votes go.
+        voted: told of each.
+        asked: calls that are made already; they are left out.
+    """
     return [
         job
         for record in records
@@ -138,5 +153,6 @@ def missing(
             journal=journal,
             voted=voted,
             cast=record.votes,
+            asked=asked,
         )
     ]

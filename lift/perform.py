@@ -6,23 +6,27 @@ import asyncio
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lift.backends import Backend, demo
 from lift.budget import Budget
 from lift.errors import CouldNotRun, Interrupted, JournalError, SettingError
-from lift.journal import Experiment, Journal
+from lift.journal import Experiment, Journal, trials_of
 from lift.judging import missing, votes_on
-from lift.plan import Plan, left
+from lift.plan import left
 from lift.prepare import Prepared, bench, clock, kept_replies, prices
 from lift.pricing import Price
 from lift.resolve import backend_name
 from lift.runner import Asking, Run, Watcher, score_stored
-from lift.schema import SETTLED, Evidence, Status, Trial
+from lift.schema import SETTLED, Evidence, Request, Status, Trial
 from lift.settings import Config, credential
 from lift.worklist import Job
+
+if TYPE_CHECKING:
+    from lift.backends.messages import Messages
 
 GRACE_S = 5.0
 """How long calls in flight may still finish after an interrupt."""
@@ -59,6 +63,7 @@ def perform(
         journal.begin(plan, now_ms=clock(), in_flight=in_flight, pages=config.pages)
         with journal.running(plan.experiment, waiting=watcher.waiting):
             score_stored(plan, journal)
+            journal.forget_waiting(plan.experiment)
             jobs = _jobs(config, prepared, journal, watcher)
             if jobs:
                 names = [dataset.name for dataset in plan.datasets]
@@ -73,7 +78,7 @@ def perform(
                     received=received,
                 )
                 asyncio.run(work)
-        _check_answered(plan, journal)
+        check_answered(plan.experiment, journal)
 
 
 def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
@@ -91,10 +96,11 @@ def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
             bench=bench(config.settings),
             journal=journal,
             voted=watcher.voted,
+            asked=journal.in_batches(experiment.name),
         )
         if not jobs:
             return
-        backend = "demo" if experiment.canned else _real(config)
+        backend = "demo" if experiment.canned else real(config)
         known = prices([config.settings.judge_model], config.settings, backend)
         calls = Calls(experiment.name, backend, experiment.datasets, known)
         journal.set_aside(config.settings.concurrency)
@@ -115,34 +121,39 @@ def _jobs(config: Config, prepared: Prepared, journal: Journal, watcher: Watcher
     """Votes on what is answered come before new answers."""
     plan = prepared.plan
     judges = bench(config.settings)
+    in_batches = journal.in_batches(plan.experiment)
 
-    def votes_after(trial: Trial, evidence: Evidence) -> list[Job]:
+    def votes_after(trial: Trial, evidence: Evidence) -> Sequence[Job]:
         if trial.dataset not in prepared.judged:
             return []
         item = plan.item(trial)
         return votes_on(trial, evidence, item, bench=judges, journal=journal, voted=watcher.voted)
+
+    def asks(trial: Trial) -> Request:
+        cacheable = prepared.prices[trial.model].cacheable_tokens
+        return plan.request(trial, cacheable_tokens=cacheable, cache_life=prepared.cache_life)
 
     answered = [
         record
         for record in (journal.records(plan.experiment) if prepared.judged else ())
         if plan.has(record.trial) and record.trial.dataset in prepared.judged
     ]
-    votes = missing(answered, bench=judges, journal=journal, voted=watcher.voted)
-    return votes + [
+    votes = missing(answered, bench=judges, journal=journal, voted=watcher.voted, asked=in_batches)
+    answers = [
         Asking(
             trial=trial,
-            plan=plan,
-            prices=prepared.prices,
+            asks=asks,
+            checks=plan.item(trial).checks,
             journal=journal,
             watcher=watcher,
             after=votes_after,
-            cache_life=prepared.cache_life,
         )
-        for trial in left(plan.trials, journal.ended(plan.experiment))
+        for trial in left(plan.trials, journal.ended(plan.experiment), trials_of(in_batches))
     ]
+    return [*votes, *answers]
 
 
-def _real(config: Config) -> str:
+def real(config: Config) -> str:
     """The backend that judges real answers.
 
     Raises:
@@ -162,6 +173,19 @@ def backend_of(config: Config, calls: Calls) -> Backend:
         folder = config.path("datasets_dir")
         canned = {k: v for name in calls.datasets for k, v in demo.load(folder, name).items()}
         return demo.Demo(canned, clock=clock)
+    return messages(config, calls.prices)
+
+
+def messages(config: Config, known_prices: Mapping[str, Price]) -> Messages:
+    """The Messages API, with the settings' patience.
+
+    Args:
+        config: has the credential.
+        known_prices: model → price.
+
+    Raises:
+        SettingError: the credential is gone.
+    """
     from lift.backends.messages import Messages
 
     known = credential(config)
@@ -169,7 +193,7 @@ def backend_of(config: Config, calls: Calls) -> Backend:
         raise SettingError("the credential is gone", where="environment", fix="set it again")
     return Messages(
         known,
-        prices=calls.prices,
+        prices=known_prices,
         concurrency=config.settings.concurrency,
         deadline_s=config.settings.deadline_s,
         clock=clock,
@@ -234,16 +258,32 @@ async def interruptible(
         tasks.append(loop.create_task(run.stop(interrupted(number))))
         loop.call_later(GRACE_S, work.cancel)
 
+    with handling(interrupt, received):
+        try:
+            await work
+        except asyncio.CancelledError:
+            if not heard:
+                raise
+            raise interrupted(heard[0]) from None
+
+
+@contextmanager
+def handling(
+    interrupt: Callable[[signal.Signals], None], received: Received = ()
+) -> Iterator[None]:
+    """Have SIGINT and SIGTERM call something, from the running loop, until the block ends.
+
+    Args:
+        interrupt: called with each.
+        received: signals to heed beside those that this thread gets itself.
+    """
+    loop = asyncio.get_running_loop()
     handled = _signals()
     for number in handled:
         loop.add_signal_handler(number, interrupt, number)
     listening = loop.create_task(_listen(received, interrupt))
     try:
-        await work
-    except asyncio.CancelledError:
-        if not heard:
-            raise
-        raise interrupted(heard[0]) from None
+        yield
     finally:
         listening.cancel()
         for number in handled:
@@ -284,17 +324,25 @@ def interrupted(number: signal.Signals) -> Interrupted:
     )
 
 
-def _check_answered(plan: Plan, journal: Journal) -> None:
-    """Raise where not a single trial was answered."""
-    rows = [row for row in journal.trials(plan.experiment) if row["status"] != Status.SKIPPED]
+def check_answered(experiment: str, journal: Journal) -> None:
+    """Check that there is anything to compare.
+
+    Raises:
+        CouldNotRun: not a single trial was answered.
+    """
+    rows = [row for row in journal.trials(experiment) if row["status"] != Status.SKIPPED]
     if not rows or any(row["status"] in SETTLED for row in rows):
         return
     reasons = Counter(
-        record.evidence.why for record in journal.records(plan.experiment) if record.evidence
+        record.evidence.why for record in journal.records(experiment) if record.evidence
     )
+    if not reasons and journal.in_batches(experiment):
+        raise CouldNotRun(
+            "no trial was answered: they wait in a batch", where=experiment, fix="lift collect"
+        )
     why = reasons.most_common(1)[0][0] if reasons else "no trial was asked"
     raise CouldNotRun(
         f"no trial was answered: {why}",
-        where=plan.experiment,
+        where=experiment,
         fix="correct that and run the same command again",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -63,6 +63,11 @@ class Estimate(Noun):
     low_usd: float
     high_usd: float
 
+    def times(self, share: float) -> Estimate:
+        """The same calls at a share of the price."""
+        dollars = {"usd": self.usd, "low_usd": self.low_usd, "high_usd": self.high_usd}
+        return Estimate(calls=self.calls, **{name: share * usd for name, usd in dollars.items()})
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -104,21 +109,15 @@ class Plan:
         """
         dataset, item = self._asked[trial.dataset, trial.item]
         condition = self._conditions[trial.condition_hash]
-        system = (dataset.system, *self._shown(condition))
-        shared = len(system) if len(system) > 1 else 0
-        long_enough = sum(map(estimated_tokens, system)) >= cacheable_tokens
-        return Request(
-            model=condition.model,
-            system=system,
-            cached_blocks=shared if long_enough else 0,
+        shown = None if condition.skill_hash is None else self._blocks[condition.name]
+        return request(
+            item.prompt,
+            condition,
+            system=dataset.system,
+            shown=shown,
+            cacheable_tokens=cacheable_tokens,
             cache_life=cache_life,
-            content=(item.prompt,),
-            max_tokens=condition.max_tokens,
-            effort=condition.effort,
         )
-
-    def _shown(self, condition: Condition) -> tuple[str, ...]:
-        return () if condition.skill_hash is None else (self._blocks[condition.name],)
 
     @cached_property
     def versions(self) -> Mapping[str, Skill]:
@@ -127,7 +126,7 @@ class Plan:
 
     @cached_property
     def _blocks(self) -> Mapping[str, str]:
-        return {name: _block(skill) for name, skill in self.versions.items()}
+        return {name: block(one.name, one.body) for name, one in self.versions.items()}
 
     @cached_property
     def _asked(self) -> Mapping[tuple[str, str], tuple[Dataset, Item]]:
@@ -136,6 +135,50 @@ class Plan:
     @cached_property
     def _conditions(self) -> Mapping[str, Condition]:
         return {digest(condition): condition for condition in self.conditions}
+
+
+def block(skill: str, body: str) -> str:
+    """How a skill is shown to the model.
+
+    Args:
+        skill: its name.
+        body: its text after the frontmatter.
+    """
+    return f'<skill name="{skill}">\n{body.strip()}\n</skill>'
+
+
+def request(
+    prompt: str,
+    condition: Condition,
+    *,
+    system: str,
+    shown: str | None,
+    cacheable_tokens: int,
+    cache_life: CacheLife,
+) -> Request:
+    """What is sent to ask a prompt under a condition.
+
+    Args:
+        prompt: of the item.
+        condition: how it is asked.
+        system: first block of the system prompt.
+        shown: the skill's block; None where none is shown.
+        cacheable_tokens: the shortest prefix the model's prompt cache takes; a shorter one gets
+            no breakpoint.
+        cache_life: of that prefix.
+    """
+    blocks = (system,) if shown is None else (system, shown)
+    shared = 0 if shown is None else len(blocks)
+    long_enough = sum(map(estimated_tokens, blocks)) >= cacheable_tokens
+    return Request(
+        model=condition.model,
+        system=blocks,
+        cached_blocks=shared if long_enough else 0,
+        cache_life=cache_life,
+        content=(prompt,),
+        max_tokens=condition.max_tokens,
+        effort=condition.effort,
+    )
 
 
 def make(
@@ -200,12 +243,8 @@ def make(
     return Plan(name, skill, chosen, sides, trials, backend, repeats, identity, old)
 
 
-def _block(skill: Skill) -> str:
-    return f'<skill name="{skill.name}">\n{skill.body.strip()}\n</skill>'
-
-
 def _check_changed(old: Skill, new: Skill) -> None:
-    if _block(old) != _block(new):
+    if block(old.name, old.body) != block(new.name, new.body):
         return
     same = old.tree_hash == new.tree_hash
     raise SkillError(
@@ -217,17 +256,22 @@ def _check_changed(old: Skill, new: Skill) -> None:
     )
 
 
-def left(trials: Iterable[Trial], ended: Mapping[str, tuple[int, Status]]) -> list[Trial]:
+def left(
+    trials: Iterable[Trial],
+    ended: Mapping[str, tuple[int, Status]],
+    in_batches: Container[str] = (),
+) -> list[Trial]:
     """The trials still to be asked, each with its next attempt number.
 
     Args:
         trials: as planned, first attempts.
         ended: key of a planned trial → its latest attempt and how that ended.
+        in_batches: keys of planned trials that a batch asks already.
     """
     todo: list[Trial] = []
     for trial in trials:
         attempt, status = ended.get(trial.key, (0, None))
-        if status in SETTLED:
+        if status in SETTLED or trial.key in in_batches:
             continue
         # a skipped attempt never began, so it is not counted
         number = attempt if status is Status.SKIPPED else attempt + 1

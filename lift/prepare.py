@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,13 +14,13 @@ from lift.conditions import DEFAULT, Conditions
 from lift.dataset import Dataset, Selection
 from lift.errors import UsageError
 from lift.evaluators import judge as judging
-from lift.journal import Journal
+from lift.journal import Call, Journal, trials_of
 from lift.judging import Bench
 from lift.paths import exists
 from lift.plan import Estimate, Plan
-from lift.pricing import Price, cost_usd, estimated_tokens, price_of
+from lift.pricing import BATCH, Price, cost_usd, estimated_tokens, price_of
 from lift.replies import Replies
-from lift.schema import SETTLED, CacheLife, Status, Trial, Usage
+from lift.schema import ANSWER, SETTLED, CacheLife, Status, Trial, Usage
 from lift.settings import Config, Settings, credential
 
 QUICK_REPEATS = 2
@@ -28,6 +28,9 @@ FULL_REPEATS = 1
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 """An experiment's name: safe in file names, addresses and tables."""
+
+BATCH_LIFE: CacheLife = "1h"
+"""A batch may wait for longer than the short life before it is worked on."""
 
 VOTE_OUTPUT_TOKENS = (80, 150, 400)
 """Low, middle and high length of a judge's answer."""
@@ -51,6 +54,8 @@ class Wanted:
     """True judges every dataset, False none, None those that ask for it."""
     plan_only: bool = False
     """Whether nothing will be asked, so that no key is needed."""
+    batch: bool = False
+    """By Message Batches, at half price."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,8 @@ class Prepared:
     plan: Plan
     left: tuple[Trial, ...]
     """Trials still to be asked."""
+    in_batches: int
+    """Trials that a batch asks already."""
     judged: frozenset[str]
     """Names of the datasets with trials that are judged."""
     votes_left: int
@@ -176,6 +183,12 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
     )
     if old:
         notices += (f"old_skill is {old.source}",)
+    if wanted.batch and backend == "demo":
+        raise UsageError(
+            "canned demo replies do not go by batch",
+            where="--batch",
+            fix="set ANTHROPIC_API_KEY, or leave --batch out",
+        )
     plan = planning.make(
         skill,
         datasets,
@@ -199,20 +212,30 @@ def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ..
     judges = [settings.judge_model] if judged else []
     known = prices([*(c.model for c in plan.conditions), *judges], settings, plan.backend)
     so_far = _so_far(config, plan.experiment)
-    left = planning.left(plan.trials, so_far.ended)
+    in_batches = trials_of(so_far.in_batches) & {trial.key for trial in plan.trials}
+    left = planning.left(plan.trials, so_far.ended, in_batches)
+    if in_batches and not wanted.batch:
+        notices += (f"{len(in_batches)} trials wait in a batch: lift collect",)
     fresh = wanted.fresh or wanted.again
     paid = left if fresh else _unanswered(config, plan, left, known)
     done = [t for t in plan.trials if so_far.ended.get(t.key, (0, None))[1] in SETTLED]
     needed = sum(_votes(plan, trial, judged, settings) for trial in (*left, *done))
-    missing = max(0, needed - so_far.votes)
-    life = planning.cache_life(len(paid), concurrency=settings.concurrency)
+    votes_in_batches = sum(call.part != ANSWER for call in so_far.in_batches)
+    missing = max(0, needed - so_far.votes - votes_in_batches)
+    life = (
+        BATCH_LIFE
+        if wanted.batch
+        else planning.cache_life(len(paid), concurrency=settings.concurrency)
+    )
     calls = planning.estimate(plan, paid, known, cache_life=life)
+    estimate = _with_votes(calls, missing, known[settings.judge_model]) if missing else calls
     return Prepared(
         plan=plan,
         left=tuple(left),
+        in_batches=len(in_batches),
         judged=judged,
         votes_left=missing,
-        estimate=_with_votes(calls, missing, known[settings.judge_model]) if missing else calls,
+        estimate=estimate.times(BATCH) if wanted.batch else estimate,
         spent_usd=so_far.spent_usd,
         notices=notices,
         prices=known,
@@ -267,17 +290,19 @@ class _SoFar:
     ended: Mapping[str, tuple[int, Status]]
     votes: int
     spent_usd: float
+    in_batches: Collection[Call]
 
 
 def _so_far(config: Config, experiment: str) -> _SoFar:
     path = config.path("journal")
     if not exists(path):
-        return _SoFar({}, 0, 0.0)
+        return _SoFar({}, 0, 0.0, ())
     with Journal(path) as journal:
         return _SoFar(
             journal.ended(experiment),
             journal.votes_cast(experiment, model=config.settings.judge_model),
             sum(journal.spent_usd(experiment)),
+            journal.in_batches(experiment),
         )
 
 

@@ -110,12 +110,18 @@ def cost_usd(usage: Usage, price: Price, *, batch: bool = False) -> float:
     return dollars * (BATCH if batch else 1.0)
 
 
-def worst_case_usd(request: Request, price: Price) -> float:
-    """The most one call can cost: densest text, all of it written to the cache, longest answer."""
+def worst_case_usd(request: Request, price: Price, *, batch: bool = False) -> float:
+    """The most one call can cost: densest text, all of it written to the cache, longest answer.
+
+    Args:
+        request: what is sent.
+        price: of its model.
+        batch: whether it goes by Message Batches, at half price.
+    """
     tokens = math.ceil(request_bytes(request) / FEWEST_BYTES_PER_TOKEN)
     write = tokens if request.cached_blocks else 0
     spent = Usage(input_tokens=tokens - write, output_tokens=request.max_tokens)
-    return cost_usd(spent + written(write, request), price)
+    return cost_usd(spent + written(write, request), price, batch=batch)
 
 
 def written(tokens: int, request: Request) -> Usage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -15,9 +15,8 @@ from lift.errors import BackendError, CeilingReached, LiftError
 from lift.evaluators import Check
 from lift.journal import Journal
 from lift.plan import Plan
-from lift.pricing import Price
 from lift.replies import Replies
-from lift.schema import SETTLED, CacheLife, Evidence, Label, Request, Score, Status, Trial, Vote
+from lift.schema import SETTLED, Evidence, Label, Request, Score, Status, Trial, Vote
 from lift.worklist import Job, Task, Worklist
 
 
@@ -37,11 +36,11 @@ class Watcher(Protocol):
         ...
 
 
-def checked(plan: Plan, trial: Trial, evidence: Evidence) -> list[Score]:
-    """What the item's checks say of the evidence; nothing where the trial was not answered."""
+def checked(checks: Sequence[Check], evidence: Evidence) -> list[Score]:
+    """What an item's checks say of the evidence; nothing where the trial was not answered."""
     if evidence.status not in SETTLED:
         return []
-    return [_scored(check, evidence) for check in plan.item(trial).checks]
+    return [_scored(check, evidence) for check in checks]
 
 
 def _scored(check: Check, evidence: Evidence) -> Score:
@@ -56,7 +55,7 @@ def score_stored(plan: Plan, journal: Journal) -> None:
     """Score evidence that is stored without scores, as a crash between the two leaves it."""
     for trial, evidence in journal.unscored(plan.experiment):
         if plan.has(trial):
-            journal.record_scores(trial, checked(plan, trial, evidence))
+            journal.record_scores(trial, checked(plan.item(trial).checks, evidence))
 
 
 @dataclass(frozen=True)
@@ -65,27 +64,24 @@ class Asking:
 
     Args:
         trial: what is asked.
-        plan: the trial's.
-        prices: model → price.
+        asks: makes what the trial sends.
+        checks: of its item.
         journal: where the outcome goes.
         watcher: told of the outcome.
         after: the jobs that follow from an answer.
-        cache_life: of the prompt-cache prefix.
     """
 
     trial: Trial
-    plan: Plan
-    prices: Mapping[str, Price]
+    asks: Callable[[Trial], Request]
+    checks: Sequence[Check]
     journal: Journal
     watcher: Watcher
-    after: Callable[[Trial, Evidence], Sequence[Job]]
-    cache_life: CacheLife = "5m"
+    after: Callable[[Trial, Evidence], Sequence[Job]] = lambda _trial, _evidence: ()
 
     @cached_property
     def request(self) -> Request:
         """What the trial sends."""
-        cacheable = self.prices[self.trial.model].cacheable_tokens
-        return self.plan.request(self.trial, cacheable_tokens=cacheable, cache_life=self.cache_life)
+        return self.asks(self.trial)
 
     @property
     def label(self) -> Label:
@@ -96,7 +92,7 @@ class Asking:
         """Record the evidence, before anything else happens with it; then what the checks say."""
         self.journal.record(self.trial, evidence)
         if evidence.status in SETTLED:
-            self.journal.record_scores(self.trial, checked(self.plan, self.trial, evidence))
+            self.journal.record_scores(self.trial, checked(self.checks, evidence))
         self.watcher.ended(self.trial, evidence)
         return self.after(self.trial, evidence) if evidence.status in SETTLED else ()
 

@@ -129,6 +129,15 @@ class Trial(Noun):
         parts = (self.experiment, self.dataset, self.item, self.condition, self.model)
         return json.dumps([*parts, self.repeat, self.attempt], ensure_ascii=False)
 
+    @property
+    def first_key(self) -> str:
+        """The key of the first attempt: what plans and journals know the trial by."""
+        return self.model_copy(update={"attempt": 1}).key
+
+
+ANSWER = "answer"
+"""Part of the label of a trial's own call."""
+
 
 class Label(NamedTuple):
     """Names what is asked, in words of the project: canned replies are found by it."""
@@ -137,7 +146,7 @@ class Label(NamedTuple):
     item: str
     condition: str = ""
     repeat: int = 1
-    part: str = "answer"
+    part: str = ANSWER
     vote: int = 1
     """Which of a judge's votes."""
 

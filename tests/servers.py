@@ -9,8 +9,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -46,11 +47,43 @@ Script = Callable[[dict[str, Any], int], Says]
 """(request body, how often the same body came before) → what to do."""
 
 
+SUCCEEDED, ERRORED, INVALID, EXPIRED, CANCELED, MISSING, GARBLED, NO_JSON = (
+    "succeeded", "errored", "invalid", "expired", "canceled", "missing", "garbled", "no json"
+)  # fmt: skip
+"""How an entry of a batch may end."""
+
+Fate = Callable[[dict[str, Any], int], str]
+"""(request body, how often the same body was in a batch before) → how the entry ends."""
+
+
+@dataclass
+class Batch:
+    """A batch that the server took."""
+
+    name: str
+    requests: list[dict[str, Any]]
+    results: list[bytes]
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
 @dataclass
 class Model:
     """A Messages API server under test's control."""
 
     script: Script = lambda _body, _attempt: Says()
+    fate: Fate = lambda _body, _attempt: SUCCEEDED
+    batches: list[Batch] = field(default_factory=list)
+    """Those that the server took, in order."""
+    says_of_errors: str = "odd"
+    held: bool = False
+    """While it is set no batch ends."""
+    refuses: list[Says] = field(default_factory=list)
+    """What the next calls about batches get instead of an answer, one each."""
+    loses: int = 0
+    """Of so many batches that it takes the server resets the connection instead of saying so."""
+    before_taking: Callable[[], object] = lambda: None
+    after_taking: Callable[[], object] = lambda: None
+    """Called while a client waits to hear that its batch was taken."""
     calls: list[dict[str, Any]] = field(default_factory=list)
     """Request bodies, in order of arrival."""
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -86,6 +119,10 @@ def serving(script: Script | None = None) -> Iterator[Model]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            if self.path == BATCHES:
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    _take(self, model, body["requests"])
+                return
             attempt = model.enter(body, {k.lower(): v for k, v in self.headers.items()})
             try:
                 _answer(self, body, model.script(body, attempt))
@@ -93,6 +130,10 @@ def serving(script: Script | None = None) -> Iterator[Model]:
                 self.close_connection = True
             finally:
                 model.leave()
+
+        def do_GET(self) -> None:
+            with suppress(BrokenPipeError, ConnectionResetError):
+                _answer_about(self, model)
 
         def log_message(self, *_args: Any) -> None:
             """Nothing: tests read what they need from the model."""
@@ -111,6 +152,78 @@ def serving(script: Script | None = None) -> Iterator[Model]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+BATCHES = "/v1/messages/batches"
+
+
+def _take(handler: BaseHTTPRequestHandler, model: Model, requests: list[dict[str, Any]]) -> None:
+    if model.refuses:
+        _answer(handler, {}, model.refuses.pop(0))
+        return
+    model.before_taking()
+    results = [line for request in requests if (line := _result(model, request))]
+    batch = Batch(f"msgbatch_{len(model.batches)}", requests, results[::-1])
+    model.batches.append(batch)
+    model.after_taking()
+    if model.loses:
+        model.loses -= 1
+        _answer(handler, {}, Says(reset=True))
+        return
+    _send(handler, Says(), json.dumps(_told(model, batch)).encode(), "application/json")
+
+
+def _answer_about(handler: BaseHTTPRequestHandler, model: Model) -> None:
+    path = handler.path.partition("?")[0]
+    name = path.removeprefix(BATCHES).strip("/").removesuffix("/results")
+    batch = next((one for one in model.batches if one.name == name), None)
+    if model.refuses:
+        _answer(handler, {}, model.refuses.pop(0))
+    elif path == BATCHES:
+        told = [_told(model, one) for one in reversed(model.batches)]
+        page = {"data": told, "has_more": False, "first_id": None, "last_id": None}
+        _send(handler, Says(), json.dumps(page).encode(), "application/json")
+    elif batch is None or (path.endswith("/results") and model.held):
+        _answer(handler, {}, Says("no such batch", status=404, error="not_found_error"))
+    elif path.endswith("/results"):
+        _send(handler, Says(), b"\n".join(batch.results) + b"\n", "application/x-jsonl")
+    else:
+        _send(handler, Says(), json.dumps(_told(model, batch)).encode(), "application/json")
+
+
+def _told(model: Model, batch: Batch) -> dict[str, Any]:
+    kinds = ("processing", "succeeded", "errored", "canceled", "expired")
+    counts = dict.fromkeys(kinds, 0) | {kinds[not model.held]: len(batch.requests)}
+    return {
+        "id": batch.name,
+        "type": "message_batch",
+        "processing_status": "in_progress" if model.held else "ended",
+        "request_counts": counts,
+        "created_at": batch.created.isoformat(),
+        "expires_at": (batch.created + timedelta(days=1)).isoformat(),
+        "ended_at": None if model.held else batch.created.isoformat(),
+        "results_url": None if model.held else "https://elsewhere.invalid/results",
+    }
+
+
+def _result(model: Model, request: dict[str, Any]) -> bytes:
+    """The line that says how an entry ended; empty where there is none."""
+    body = request["params"]
+    with model._lock:
+        attempt = model._seen["batch" + json.dumps(body, sort_keys=True)]
+        model._seen["batch" + json.dumps(body, sort_keys=True)] += 1
+    fate = model.fate(body, attempt)
+    ended: dict[str, Any] = {"type": fate}
+    if fate in (MISSING, NO_JSON):
+        return b"" if fate == MISSING else b"{oops"
+    if fate in (SUCCEEDED, GARBLED):
+        message = _message(body, model.script(body, attempt))
+        ended = {"type": SUCCEEDED, "message": message if fate == SUCCEEDED else {"id": 1}}
+    elif fate in (ERRORED, INVALID):
+        kind = "invalid_request_error" if fate == INVALID else "api_error"
+        error = {"type": kind, "message": model.says_of_errors}
+        ended = {"type": ERRORED, "error": {"type": "error", "error": error}}
+    return json.dumps({"custom_id": request["custom_id"], "result": ended}).encode()
 
 
 def refused_port() -> int:

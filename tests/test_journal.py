@@ -18,7 +18,7 @@ from lift import plan as planning
 from lift.dataset import Dataset, Item, Selection
 from lift.errors import ExperimentError, JournalError
 from lift.evaluators import Rubric
-from lift.journal import MIGRATIONS, Journal
+from lift.journal import MIGRATIONS, Journal, Order, Queued
 from lift.plan import Plan
 from lift.schema import Evidence, Reply, Score, Status, Trial, Usage, Vote
 from lift.skill import Skill
@@ -108,6 +108,58 @@ def test_the_latest_attempt_counts_and_every_attempt_is_paid(journal: Journal):
     _, trials, scores = tables(journal, "e")
     pd.testing.assert_frame_equal(trials, frames.of(journal.trials("e"), frames.TRIALS))
     assert len(scores) == 1
+
+
+def test_the_same_vote_recorded_again_is_paid_once_and_another_try_twice(journal: Journal):
+    made = plan()
+    first = made.trials[0]
+    journal.begin(made, now_ms=1)
+    journal.record(first, answered())
+    cast = vote(1)
+    for again in (cast, cast, vote(1)):
+        journal.record_vote(first, again)
+
+    assert journal.spent_usd("e") == (0.25 + 2 * 0.25, 0)
+
+
+def test_what_is_in_a_batch_counts_at_its_worst_until_it_is_done(journal: Journal):
+    made = plan()
+    journal.begin(made, now_ms=1)
+    journal.order("e", Order("http://x", ["d"], "j", 1, "", 2.0, 7.0))
+    journal.enqueue([Queued(t, "answer", 1, "m", None, 0.5) for t in made.trials[:3]])
+    assert journal.spent_usd("e") == (0, 0)
+    batch = journal.submit("e", [(e.id, str(e.id)) for e in journal.entries("e")[:2]], now_ms=1)
+    assert journal.spent_usd("e") == (0, 1.0)
+    assert {call.trial for call in journal.in_batches("e")} == {t.key for t in made.trials[:2]}
+    done, again, waits = journal.entries("e")
+
+    journal.close_entry(done, now_ms=2)
+    journal.requeue(again, lost_usd=0.25)
+    journal.collected(batch)
+
+    assert journal.spent_usd("e") == (0, 0.25)
+    assert journal.batches("e") == []
+    assert journal.in_batches("e") == set()
+    assert [e.tries for e in journal.entries("e")] == [1, 1, 0]
+    journal.forget_waiting("e")
+    assert [e.id for e in journal.entries("e")] == [done.id]
+    assert journal.spent_usd("e") == (0, 0.25)
+    assert waits.batch is None
+
+
+def test_a_batch_that_was_not_taken_was_no_try(journal: Journal):
+    made = plan()
+    journal.begin(made, now_ms=1)
+    journal.order("e", Order("http://x", ["d"], "j", 1, "", 2.0, 7.0))
+    journal.enqueue([Queued(made.trials[0], "answer", 1, "m", "p", 0.5)] * 2)
+    (waiting,) = journal.entries("e")
+    batch = journal.submit("e", [(waiting.id, "a")], now_ms=1)
+    journal.withdraw(batch)
+
+    assert journal.entries("e") == [waiting._replace(custom_id="a")]
+    assert journal.spent_usd("e") == (0, 0)
+    assert journal.with_batches() == ["e"]
+    assert journal.ordered("e") == Order("http://x", ("d",), "j", 1, "", 2.0, 7.0)
 
 
 def test_a_skipped_attempt_is_replaced_by_the_real_one(journal: Journal):

@@ -39,6 +39,8 @@ LAYERS = {
     "lift.tables": 5,
     "lift.prepare": 6,
     "lift.perform": 7,
+    "lift.ordered": 7,
+    "lift.batching": 8,
     "lift.langfuse": 6,
     "lift.redact": 1,
     "lift.stats": 1,

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import anthropic
@@ -86,7 +87,7 @@ class Refused(NamedTuple):
 
 
 @dataclass
-class _Tries:
+class Tries:
     """What became of a request so far."""
 
     started_ms: int
@@ -134,7 +135,7 @@ class Messages:
         self._answered = False
         known = (credential.api_key, credential.auth_token, *credential.headers.values())
         self._secrets = [s.get_secret_value() for s in known if s and len(s) >= SHORTEST_SECRET]
-        self._client = _client(credential, concurrency)
+        self.client = _client(credential, concurrency)
 
     async def answer(
         self,
@@ -150,7 +151,7 @@ class Messages:
         does not count.
         """
         worst_usd = worst_case_usd(request, self.prices[request.model])
-        tries = _Tries(self.clock(), self.deadline_s)
+        tries = Tries(self.clock(), self.deadline_s)
         while True:
             try:
                 await meter.promise(worst_usd)
@@ -163,7 +164,7 @@ class Messages:
             tries.failures += 1
             tries.malformed += outcome.malformed
             tries.lost_usd += worst_usd if outcome.billed else 0.0
-            await self._wait(outcome, tries)
+            await self.wait(outcome, tries)
 
     async def _try(
         self,
@@ -171,7 +172,7 @@ class Messages:
         began: Callable[[], None] | None,
         meter: Meter,
         worst_usd: float,
-        tries: _Tries,
+        tries: Tries,
     ) -> Evidence | Refused:
         """One call; the meter knows what became of it, whatever that is."""
         sent = time.monotonic()
@@ -180,10 +181,11 @@ class Messages:
                 sent = time.monotonic()
                 longest = CALL_OVERHEAD_S + request.max_tokens / SLOWEST_TOKENS_PER_S
                 message = await self._call(request, began, min(longest, tries.left_s))
-                usage, reply = _read(message)
+                usage, reply = read(message)
         except FAULTS as failed:
             tries.used_s += time.monotonic() - sent
-            refused = self._understood(failed, request)._replace(sent=sent)
+            refused = self.understood(failed, partial(self._unserved, request))
+            refused = refused._replace(sent=sent)
             if refused.billed:
                 await meter.lose(worst_usd)
             else:
@@ -194,23 +196,24 @@ class Messages:
             raise
         cost = cost_usd(usage, self.prices[request.model])
         await meter.bill(worst_usd, cost)
-        self.patience.answered()
-        self._contact = self._answered = True
-        why = FAILURES.get(reply.stop_reason or "", "")
-        return Evidence(
-            status=Status.FAILED if why else Status.OK,
-            why=why,
-            reply=reply,
-            usage=usage,
+        self.answered()
+        return evidence_of(
+            usage,
+            reply,
             cost_usd=cost,
             lost_usd=tries.lost_usd,
             started_ms=tries.started_ms,
             ended_ms=self.clock(),
         )
 
+    def answered(self) -> None:
+        """A call was answered as it should be."""
+        self.patience.answered()
+        self._contact = self._answered = True
+
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self.client.close()
 
     async def _call(
         self, request: Request, began: Callable[[], None] | None, seconds: float
@@ -218,7 +221,7 @@ class Messages:
         parameters = parameters_of(request)
         async with asyncio.timeout(seconds):
             if began is None:
-                message = await self._client.messages.create(**parameters, timeout=seconds)
+                message = await self.client.messages.create(**parameters, timeout=seconds)
             else:
                 message = await self._streamed(parameters, began, seconds)
         if not isinstance(message, Message):
@@ -229,7 +232,7 @@ class Messages:
         self, parameters: dict[str, Any], began: Callable[[], None], seconds: float
     ) -> Message:
         whole = False
-        async with self._client.messages.stream(**parameters, timeout=seconds) as events:
+        async with self.client.messages.stream(**parameters, timeout=seconds) as events:
             async for event in events:
                 began()
                 whole = whole or event.type == "message_stop"
@@ -237,8 +240,13 @@ class Messages:
                 raise Malformed("the stream broke off")
             return await events.get_final_message()
 
-    async def _wait(self, refused: Refused, tries: _Tries) -> None:
-        """Wait before the next try, or raise where there is none."""
+    async def wait(self, refused: Refused, tries: Tries) -> None:
+        """Wait before the next try.
+
+        Raises:
+            BackendError: there is none: no time is left, or it would not help.
+            CouldNotRun: nothing can be answered: key, model or server.
+        """
         if not refused.again:
             if isinstance(refused.problem, BackendError):
                 refused.problem.lost_usd = tries.lost_usd
@@ -260,7 +268,7 @@ class Messages:
         else:
             self.patience.limited(asked, began=refused.sent)
 
-    def _check_contact(self, refused: Refused, tries: _Tries) -> None:
+    def _check_contact(self, refused: Refused, tries: Tries) -> None:
         """Raise where trying again is of no use.
 
         Raises:
@@ -285,21 +293,36 @@ class Messages:
             fix="check that ANTHROPIC_BASE_URL is a server that speaks the Anthropic API",
         ) from refused.problem
 
-    def _understood(self, failed: Exception, request: Request) -> Refused:
+    def understood(self, failed: Exception, missing: Callable[[str], CouldNotRun]) -> Refused:
+        """What to make of a call without an answer.
+
+        Args:
+            failed: one of FAULTS.
+            missing: what the server says where it does not have what it was asked for → the
+                problem.
+        """
         if isinstance(failed, anthropic.APIStatusError):
             self._contact = True
-            said = self._without_key(_said(failed))
-            return _of_status(failed, said, request, self.base_url)
+            said = self.without_key(_said(failed))
+            return _of_status(failed, said, missing, self.base_url)
         sent = not (
             isinstance(failed, anthropic.APIConnectionError)
             and isinstance(failed.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
         )
-        problem = BackendError(self._without_key(_said(failed)))
+        problem = BackendError(self.without_key(_said(failed)))
         problem.__cause__ = failed
         malformed = isinstance(failed, MALFORMED) and not isinstance(failed, TimeoutError)
         return Refused(problem, again=True, billed=sent, malformed=malformed)
 
-    def _without_key(self, text: str) -> str:
+    def _unserved(self, request: Request, said: str) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"the server does not serve {request.model!r}: {said}",
+            where=self.base_url,
+            fix="check --model and ANTHROPIC_BASE_URL",
+        )
+
+    def without_key(self, text: str) -> str:
+        """The text without the credential, which a server may repeat."""
         for secret in self._secrets:
             text = text.replace(secret, "<key>")
         return text
@@ -357,7 +380,9 @@ def _client(credential: Credential, concurrency: int) -> anthropic.AsyncAnthropi
     return client
 
 
-def _of_status(failed: anthropic.APIStatusError, said: str, request: Request, url: str) -> Refused:
+def _of_status(
+    failed: anthropic.APIStatusError, said: str, missing: Callable[[str], CouldNotRun], url: str
+) -> Refused:
     status = failed.status_code
     if status in (401, 403):
         problem: LiftError = CredentialError(
@@ -370,12 +395,7 @@ def _of_status(failed: anthropic.APIStatusError, said: str, request: Request, ur
         problem = CouldNotRun(f"the account cannot pay: {said}", where=url, fix="add credit")
         return Refused(problem, again=False, billed=False)
     if status == 404:
-        problem = ModelUnavailable(
-            f"the server does not serve {request.model!r}: {said}",
-            where=url,
-            fix="check --model and ANTHROPIC_BASE_URL",
-        )
-        return Refused(problem, again=False, billed=False)
+        return Refused(missing(said), again=False, billed=False)
     problem = BackendError(f"HTTP {status}: {said}")
     if status == 429:
         pause_s = _retry_after(failed)
@@ -405,7 +425,24 @@ def _said(failed: Exception) -> str:
     return f"{str(failed).rstrip('.')} ({detail})" if detail else str(failed)
 
 
-def _read(message: Message) -> tuple[Usage, Reply]:
+def evidence_of(
+    usage: Usage, reply: Reply, *, cost_usd: float, lost_usd: float, started_ms: int, ended_ms: int
+) -> Evidence:
+    """What an answered call left behind: ok, or failed where the model answered badly."""
+    why = FAILURES.get(reply.stop_reason or "", "")
+    return Evidence(
+        status=Status.FAILED if why else Status.OK,
+        why=why,
+        reply=reply,
+        usage=usage,
+        cost_usd=cost_usd,
+        lost_usd=lost_usd,
+        started_ms=started_ms,
+        ended_ms=ended_ms,
+    )
+
+
+def read(message: Message) -> tuple[Usage, Reply]:
     """Usage and reply of a message.
 
     Raises:

@@ -21,6 +21,7 @@ COMMANDS = {
     "report": "Write a report: Markdown for a pull request, or JSON.",
     "gate": "Accept or reject a result: higher than the best recorded, and than without.",
     "judge": "Ask the judge for the votes that an experiment lacks.",
+    "collect": "Take in what batches have answered, and hand over what is left.",
     "agreement": "Hold the judge of an experiment against people's labels.",
     "static": "Review a skill: lint, and whether it fires when it should.",
     "lint": "Lint a skill: frontmatter, description, headings, links.",

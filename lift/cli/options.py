@@ -19,6 +19,7 @@ FAIL_ON = click.option(
     metavar="THRESHOLD",
     help="Exit 1 where that is so, as 'rubric<0.8' or 'cost>+50%'; again for several.",
 )
+NO_WAIT = click.option("--no-wait", is_flag=True, help="Look once; lift collect gets the rest.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lift.settings import Config
 
 SECONDS_BETWEEN_LINES = 10.0
+SECONDS_BETWEEN_LOOKS = 60.0
 VOTES = "votes"
 
 
@@ -137,6 +138,25 @@ class Silent(Talking):
 
     def voted(self, trial: Trial, vote: Vote) -> None:
         """Nothing."""
+
+
+class Looks(Silent):
+    """A line now and then while batches are awaited."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self._lines: dict[str, tuple[float, int]] = {}
+
+    def looked(self, experiment: str, done: int, asked: int) -> None:
+        """Say it where something changed, or the last line is a while ago."""
+        now = time.monotonic()
+        said, before = self._lines.get(experiment, (0.0, -1))
+        if not asked or (done == before and now - said < SECONDS_BETWEEN_LOOKS):
+            return
+        self._lines[experiment] = now, done
+        minutes, seconds = divmod(round(now - self.began), 60)
+        elapsed = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+        note(f"{experiment}: {done} of {asked} calls ended, {elapsed}")
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lift.cli.notes import note
-from lift.cli.options import FAIL_ON, JSON, NO_CACHE, settings
+from lift.cli.options import FAIL_ON, JSON, NO_CACHE, NO_WAIT, settings
+from lift.cli.printed import print_left
 
 if TYPE_CHECKING:
     from lift.prepare import Prepared
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 @click.option("--experiment", metavar="NAME", help="Name it, instead of by what is asked.")
 @click.option("--again", is_flag=True, help="A fresh experiment, though one is answered.")
 @click.option("--judge/--no-judge", default=None, help="Judge all, or none; else as datasets say.")
+@click.option("--batch", is_flag=True, help="By Message Batches: half price, within a day.")
+@NO_WAIT
 @click.option("--dry-run", is_flag=True, help="Print calls and expected cost, and stop.")
 @click.option("--out", type=click.Path(), metavar="FILE", help="Write the result there, as JSON.")
 @FAIL_ON
@@ -51,6 +54,7 @@ def command(
     config: Config,
     quick: bool,
     full: bool,
+    no_wait: bool,
     dry_run: bool,
     yes: bool,
     out: str | None,
@@ -70,15 +74,17 @@ def command(
       lift run --dataset micro_tasks --category grid --repeats 3
       lift --full --conditions old_skill=main,with_skill
       lift --full --dry-run
+      lift --full --batch
     """
     from lift.cli.sending import sending
-    from lift.perform import perform
     from lift.prepare import prepare
     from lift.results import check
     from lift.thresholds import asked
 
     if quick and full:
         raise click.UsageError("--quick and --full exclude each other")
+    if no_wait and not wanted["batch"]:
+        raise click.UsageError("--no-wait goes with --batch")
     thresholds = asked(config, fail_on)
     prepared = prepare(config, _wanted(quick=quick, plan_only=dry_run, **wanted))
     for notice in prepared.notices if not (dry_run and as_json) else ():
@@ -88,13 +94,34 @@ def command(
         return
     note(_plan_line(prepared))
     _confirm(prepared, config, yes=yes)
-    from lift.cli.progress import watching
-
-    with sending(config, prepared.plan.experiment):
-        with watching(prepared, config) as watcher:
-            perform(config, prepared, watcher, meanwhile=_load_reports)
+    name = prepared.plan.experiment
+    with sending(config, name):
+        left = _done(config, prepared, batch=wanted["batch"], wait=not no_wait)
+        if left:
+            print_left(name, left, as_json=as_json)
+            return
         result = _print_result(config, prepared, out=out, as_json=as_json)
     check(result, thresholds)
+
+
+def _done(config: Config, prepared: Prepared, *, batch: bool, wait: bool) -> int:
+    """Do what is left of a plan; how many calls are still in batches then."""
+    from lift.cli.progress import Looks, watching
+
+    if not batch:
+        from lift.perform import perform
+
+        with watching(prepared, config) as watcher:
+            perform(config, prepared, watcher, meanwhile=_load_reports)
+        return 0
+    from lift import batching
+
+    batching.order(config, prepared, Looks())
+    name = prepared.plan.experiment
+    (found,) = batching.collect(config, [name], Looks(), wait=wait)
+    if found.stopped:
+        raise found.stopped
+    return found.left
 
 
 def _wanted(*, quick: bool, **wanted: Any) -> Any:
@@ -114,10 +141,12 @@ def _wanted(*, quick: bool, **wanted: Any) -> Any:
 
 def _plan_line(prepared: Prepared) -> str:
     plan, estimate = prepared.plan, prepared.estimate
-    answered = len(plan.trials) - len(prepared.left)
+    answered = len(plan.trials) - len(prepared.left) - prepared.in_batches
     line = f"{plan.experiment}: {len(plan.trials)} trials"
     if answered:
         line += f", {answered} already answered"
+    if prepared.in_batches:
+        line += f", {prepared.in_batches} in a batch"
     if prepared.reused:
         line += f", {prepared.reused} answered before by an equal request"
     line += f"; {estimate.calls} calls, about ${estimate.usd:.2f}"
@@ -137,6 +166,7 @@ def _print_plan(prepared: Prepared, *, as_json: bool) -> None:
         "notices": prepared.notices,
         "trials": len(plan.trials),
         "reused": prepared.reused,
+        "in_batches": prepared.in_batches,
         **prepared.estimate.model_dump(),
         "spent_usd": prepared.spent_usd,
     }

@@ -179,6 +179,43 @@ MIGRATIONS = (
     CREATE INDEX votes_facts ON votes (trial, attempt, evaluator, value, model, prompt_hash,
         cost_usd, lost_usd);
     """,
+    """
+    CREATE TABLE orders (                   -- what was wanted of an experiment by batch, last
+        experiment  TEXT PRIMARY KEY REFERENCES experiments (name),
+        server      TEXT NOT NULL,          -- its address
+        judged      TEXT NOT NULL,          -- JSON: names of the datasets that are judged
+        judge_model TEXT NOT NULL,
+        judge_votes INTEGER NOT NULL,
+        price       TEXT NOT NULL,          -- IN,OUT of a model that is not in the table
+        max_cost_usd REAL NOT NULL,
+        cache_max_age REAL NOT NULL         -- days
+    ) WITHOUT ROWID;
+    CREATE TABLE batches (                  -- handed to a server, or about to be
+        id          INTEGER PRIMARY KEY,
+        experiment  TEXT NOT NULL REFERENCES experiments (name),
+        name        TEXT,                   -- at the server; NULL: it may have it or not
+        submitted_ms INTEGER NOT NULL,
+        collected   INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE TABLE entries (                  -- calls that go by batch
+        id          INTEGER PRIMARY KEY,
+        trial       INTEGER NOT NULL REFERENCES trials (id),
+        attempt     INTEGER NOT NULL,
+        part        TEXT NOT NULL,          -- answer, judge
+        vote        INTEGER NOT NULL,
+        model       TEXT NOT NULL,          -- that is asked
+        prefix      TEXT,                   -- names the prompt-cache prefix
+        worst_usd   REAL NOT NULL,
+        lost_usd    REAL NOT NULL DEFAULT 0,    -- worst case of tries without a usage report
+        tries       INTEGER NOT NULL DEFAULT 0,
+        batch       INTEGER REFERENCES batches (id),    -- NULL: waits for one
+        custom_id   TEXT,                   -- in that batch
+        done_ms     INTEGER,                -- NULL: no outcome is recorded yet
+        UNIQUE (trial, attempt, part, vote)
+    );
+    CREATE INDEX entries_batch ON entries (batch);
+    CREATE INDEX entries_left ON entries (trial) WHERE done_ms IS NULL;
+    """,
 )
 """Scripts that bring a journal from one version (its PRAGMA user_version) to the next."""
 

@@ -178,8 +178,3 @@ class Outgoing(Reader):
                 "INSERT OR REPLACE INTO sent_reviews VALUES (?, ?, ?)",
                 (destination, review, now_ms),
             )
-
-    def _trial_id(self, trial: Trial) -> int:
-        first = trial.model_copy(update={"attempt": 1})
-        (row,) = self._db.execute("SELECT id FROM trials WHERE key = ?", (first.key,))
-        return int(row["id"])

@@ -100,8 +100,8 @@ class Reader(Columns, Judges):
     def spent_usd(self, experiment: str) -> tuple[float, float]:
         """What the experiment cost, and the worst case of calls that reported no usage.
 
-        The second counts calls that an interrupt cut, and what a run in progress, or one that was
-        killed, may have in flight.
+        The second counts calls that an interrupt cut, what a run in progress, or one that was
+        killed, may have in flight, and what is in batches.
         """
         paid = self._paid(experiment)
         return paid["cost_usd"], paid["lost_usd"]
@@ -113,7 +113,10 @@ class Reader(Columns, Judges):
                 """
                 SELECT coalesce(sum(cost_usd), 0.0) AS cost_usd,
                     coalesce(sum(lost_usd), 0.0) + coalesce((SELECT unrecorded_usd + reserved_usd
-                        FROM experiments WHERE name = :experiment), 0.0) AS lost_usd,
+                        FROM experiments WHERE name = :experiment), 0.0)
+                    + coalesce((SELECT sum(iif(batch ISNULL, 0, worst_usd) + entries.lost_usd)
+                        FROM trials JOIN entries ON trial = trials.id
+                        WHERE experiment = :experiment AND done_ms ISNULL), 0.0) AS lost_usd,
                     coalesce(sum(wrote), 0) AS cache_writes, coalesce(sum(read), 0) AS cache_reads
                 FROM (
                     SELECT cost_usd, lost_usd, cache_write_tokens > 0 AND kept_ms IS NULL AS wrote,
@@ -254,6 +257,10 @@ class Reader(Columns, Judges):
                 " coalesce(sum(used), 0) FROM replies"
             ).fetchone()
             return Shelf(*row)
+
+    def _trial_id(self, trial: Trial) -> int:
+        (row,) = self._db.execute("SELECT id FROM trials WHERE key = ?", (trial.first_key,))
+        return int(row["id"])
 
     def _reused(self, experiment: str) -> tuple[Reused, ...]:
         rows = self._db.execute(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from lift.errors import ExperimentError, JournalError
 from lift.journal.database import is_full
 from lift.journal.outgoing import Outgoing
+from lift.journal.queue import Queue
 from lift.journal.rows import Kept, evidence_of, packed
 from lift.plan import Plan
 from lift.schema import Evidence, Score, Trial, Vote, digest
@@ -15,8 +16,8 @@ from lift.schema import Evidence, Score, Trial, Vote, digest
 ROUNDING_USD = 1e-9
 
 
-class Journal(Outgoing):
-    """Experiments, trials, evidence and scores on disk.
+class Journal(Outgoing, Queue):
+    """Experiments, trials, evidence and scores on disk, and the calls that go by batch.
 
     Each write is one transaction. Several processes may use one journal at once.
 
@@ -115,7 +116,8 @@ class Journal(Outgoing):
     def record_vote(self, trial: Trial, vote: Vote) -> None:
         """Write down one vote of a judge, in a transaction of its own.
 
-        A vote that is cast again adds its cost to that of the tries before.
+        A vote that is cast again adds its cost to that of the tries before; the same evidence
+        again is no other try.
 
         Raises:
             JournalError: it cannot be written; nothing of it is.
@@ -132,8 +134,9 @@ class Journal(Outgoing):
                 ON CONFLICT DO UPDATE SET value = excluded.value, why = excluded.why,
                     model = excluded.model, prompt_hash = excluded.prompt_hash,
                     started_ms = excluded.started_ms, ended_ms = excluded.ended_ms,
-                    cost_usd = cost_usd + excluded.cost_usd,
-                    lost_usd = lost_usd + excluded.lost_usd, evidence = excluded.evidence
+                    cost_usd = cost_usd + iif(evidence = excluded.evidence, 0, excluded.cost_usd),
+                    lost_usd = lost_usd + iif(evidence = excluded.evidence, 0, excluded.lost_usd),
+                    evidence = excluded.evidence
                 """,
                 (
                     row, trial.attempt, vote.evaluator, vote.number, vote.value, vote.why,
