@@ -77,7 +77,8 @@ def look(path: Path) -> Contents:
         fix=f"rename {near} to {file}" if near else fix,
         near=near,
         cut=data is not None and len(data) > LARGEST_BYTES,
-        outside=tuple(sorted(_outside(root))) if whole else (),
+        # a folder without the file is no skill, and may be as large as the disk
+        outside=tuple(sorted(_outside(root))) if whole and data is not None else (),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from lift.dataset import AnyDataset, discover_all
-from lift.schema import Many, Noun, Slug, Text
+from lift.schema import Many, Noun, Prose, Slug, Text
 
 
 class TriggerPrompt(Noun):
@@ -28,7 +28,7 @@ class TriggerPrompts(AnyDataset):
     """A named list of trigger prompts for a skill."""
 
     prompts: Annotated[Many[TriggerPrompt], Field(min_length=1)]
-    description: str = ""
+    description: Prose = ""
 
     @field_validator("prompts")
     @classmethod

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from lift.errors import BaselineError
+from lift.errors import BaselineError, visible
+from lift.files import read_json, read_text
 from lift.gate import SCHEMA, Baseline, Candidate, Ruling
 
 LEDGER = "ledger.md"
@@ -35,17 +36,19 @@ def read(path: Path, item: str) -> Baseline:
         BaselineError: the file is no baseline, of another schema, or about something else.
     """
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = read_json(path)
     except FileNotFoundError:
         return Baseline(item=item)
     except (OSError, ValueError) as bad:
+        why = bad.strerror if isinstance(bad, OSError) else bad
         raise BaselineError(
-            f"the baseline is not readable JSON: {bad}", where=str(path), fix="restore it from git"
+            f"the baseline is not readable JSON: {why}", where=str(path), fix="restore it from git"
         ) from bad
     found = content.get("schema") if isinstance(content, dict) else None
     if found != SCHEMA:
+        named = repr(found) if isinstance(found, str | None) else "no text"
         raise BaselineError(
-            f"the baseline's schema is {found!r}, this lift knows {SCHEMA!r}",
+            f"the baseline's schema is {named:.80}, this lift knows {SCHEMA!r}",
             where=str(path),
             fix="update lift",
         )
@@ -100,10 +103,29 @@ def append(
         f"{ruling.after:.4f}",
         outcome + (" (noisy: too few repeats)" if noisy else ""),
     )
-    row = " | ".join(cell.replace("|", "/").replace("\n", " ") for cell in cells)
-    path = folder / LEDGER
-    before = path.read_text("utf-8") if path.exists() else HEAD
-    _replace(path, f"{before.rstrip()}\n| {row} |\n")
+    row = " | ".join(visible(cell.replace("|", "/").replace("\n", " ")) for cell in cells)
+    _replace(folder / LEDGER, f"{ledger(folder).rstrip()}\n| {row} |\n")
+
+
+def ledger(folder: Path) -> str:
+    """The text of the ledger; its head where there is none.
+
+    Args:
+        folder: where the baselines are.
+
+    Raises:
+        BaselineError: it cannot be read.
+    """
+    try:
+        return read_text(folder / LEDGER)
+    except FileNotFoundError:
+        return HEAD
+    except OSError as bad:
+        raise BaselineError(
+            f"the ledger cannot be read: {bad.strerror}",
+            where=str(folder / LEDGER),
+            fix="restore it from git",
+        ) from bad
 
 
 def _replace(path: Path, text: str) -> None:

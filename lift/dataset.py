@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
-import sys
-import traceback
 from collections import Counter
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from types import ModuleType
-from typing import Annotated, Any, cast
+from typing import Annotated
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from lift.errors import DatasetError
 from lift.evaluators import Check, Evaluator, Judge, Rubric
-from lift.schema import Many, Noun, Slug, Text, digest
+from lift.modules import defined
+from lift.schema import ALL, Many, Noun, Prose, Slug, Text, digest
 
 SYSTEM = (
     "You are a senior software engineer. Answer the task completely; put code in fenced blocks."
 )
 
-ITEMS = ("Item", "TriggerPrompt")
-"""Calls in a dataset module that an error names by their id."""
+
+def _no_total(name: str) -> str:
+    if name == ALL:
+        raise ValueError(f"{ALL!r} is the row over everything: take another name")
+    return name
+
+
+Named = Annotated[Slug, AfterValidator(_no_total)]
+"""A name that has a row of its own in a comparison."""
 
 
 class Item(Noun):
     """One thing to ask, with what a good answer must show."""
 
     id: Slug
-    category: Slug
+    category: Named
     prompt: Text
     rubric: Rubric | None = None
     evaluators: Many[Evaluator] = ()
     """Checks beside the rubric."""
-    judge_criteria: str = ""
+    judge_criteria: Prose = ""
     """What a judge looks for."""
-    ground_truth: str | None = None
+    ground_truth: Prose | None = None
     """A good answer, for the judge and for people."""
     tags: Many[Slug] = ()
     quick: bool = False
@@ -74,7 +77,7 @@ class Item(Noun):
 class AnyDataset(Noun):
     """What a dataset module ends in: a named list, of whatever kind, for a skill."""
 
-    name: Slug
+    name: Named
     skill: Slug
     """Name of the skill it is about."""
 
@@ -83,18 +86,11 @@ class Dataset(AnyDataset):
     """A named list of items for a skill."""
 
     items: Annotated[Many[Item], Field(min_length=1)]
-    description: str = ""
+    description: Prose = ""
     judge: bool = False
     """Whether a judge is asked beside the checks, unless --judge or --no-judge says otherwise."""
     system: Text = SYSTEM
     """First block of the system prompt, the same under every condition."""
-
-    @field_validator("name")
-    @classmethod
-    def _is_no_sum(cls, name: str) -> str:
-        if name == "all":
-            raise ValueError("'all' is the row over every dataset: give it another name")
-        return name
 
     @field_validator("items")
     @classmethod
@@ -144,7 +140,7 @@ def discover_all(folder: Path) -> list[AnyDataset]:
     """Load every dataset module directly in a folder, in the order of their file names.
 
     Args:
-        folder: modules whose name starts with `_` are left out.
+        folder: modules whose name starts with `_` or `.` are left out.
 
     Raises:
         DatasetError: the folder is missing, a module does not load, or two datasets have one name.
@@ -155,13 +151,22 @@ def discover_all(folder: Path) -> list[AnyDataset]:
             where=str(folder),
             fix="run in the project's folder, or set datasets_dir",
         )
-    paths = [path for path in sorted(folder.glob("*.py")) if not path.name.startswith("_")]
-    datasets = [load(path) for path in paths]
+    datasets = [load(path) for path in _modules(folder)]
     if repeated := _repeated([dataset.name for dataset in datasets]):
         raise DatasetError(
             f"two modules define the dataset {repeated!r}", where=str(folder), fix="rename one"
         )
     return datasets
+
+
+def _modules(folder: Path) -> list[Path]:
+    try:  # not glob, which takes a folder that may not be read for an empty one
+        names = sorted(path.name for path in folder.iterdir())
+    except OSError as bad:
+        raise DatasetError(
+            f"the folder of datasets cannot be read: {bad.strerror}", where=str(folder)
+        ) from bad
+    return [folder / n for n in names if n.endswith(".py") and not n.startswith(("_", "."))]
 
 
 def load(path: Path) -> AnyDataset:
@@ -171,7 +176,7 @@ def load(path: Path) -> AnyDataset:
         DatasetError: the module cannot be run, an item is malformed (the message names module,
             item and field), or there is no DATASET.
     """
-    found = _run(path)
+    found = defined(path)
     if isinstance(found, AnyDataset):
         return found
     raise DatasetError(
@@ -179,61 +184,6 @@ def load(path: Path) -> AnyDataset:
         where=str(path),
         fix="end it with DATASET = Dataset(...), or start its name with _",
     )
-
-
-def _run(path: Path) -> Any:
-    # a name of its own: neither `datasets` nor any other importable name is shadowed
-    name = f"lift_dataset_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}"
-    module = ModuleType(name)
-    module.__file__ = str(path)
-    sys.modules[name] = module
-    try:
-        # not by the import system: its bytecode cache takes an edit within a second for none
-        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
-    except ValidationError as bad:
-        raise _malformed(path, bad) from bad
-    except SyntaxError as bad:
-        line = f"{bad.filename or path}:{bad.lineno}"
-        raise DatasetError(f"syntax error: {bad.msg}", where=line, fix="correct it") from bad
-    except (Exception, SystemExit) as bad:
-        where = f"{path}:{_line(path, bad)}"
-        raise DatasetError(f"the module raised {type(bad).__name__}: {bad}", where=where) from bad
-    return getattr(module, "DATASET", None)
-
-
-def _malformed(path: Path, bad: ValidationError) -> DatasetError:
-    first = bad.errors()[0]
-    message = first["msg"].removeprefix("Value error, ")
-    line = _line(path, bad)
-    item = _item_at(path, line)
-    field = ".".join(str(part) for part in first["loc"])
-    parts = [f"item {item!r}" if item else bad.title, f"field {field}" if field else ""]
-    what = f"{', '.join(part for part in parts if part)}: {message}"
-    return DatasetError(what, where=f"{path}:{line}", fix=_shown(first["input"]))
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, str | int | float | bool | None):
-        return f"it was given {value!r:.80}"
-    return ""
-
-
-def _line(path: Path, problem: BaseException) -> int:
-    """The last line of the module on the way to the problem; 1 where it never got there."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-    return (lines[-1] or 1) if lines else 1
-
-
-def _item_at(path: Path, line: int) -> str:
-    """The id in the Item(...) call, or its like, that covers a line; empty if it has none."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ITEMS:
-            ids = [word.value for word in node.keywords if word.arg == "id"]
-            covers = node.lineno <= line <= (node.end_lineno or node.lineno)
-            if covers and ids and isinstance(ids[0], ast.Constant):
-                return cast(str, ids[0].value)
-    return ""
 
 
 def _repeated(names: Sequence[str]) -> str | None:

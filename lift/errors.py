@@ -26,6 +26,9 @@ from __future__ import annotations
 LONGEST_LINE = 600
 
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
+_DIRECTION = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+_STEERING = _CONTROL | _DIRECTION
+"""Control characters, and those that turn the direction of what follows."""
 
 
 def visible(text: str, *, keep: str = "") -> str:
@@ -35,7 +38,12 @@ def visible(text: str, *, keep: str = "") -> str:
         text: from anywhere: a server, a file, a reply.
         keep: characters left as they are.
     """
-    return text.translate({code: s for code, s in _CONTROL.items() if chr(code) not in keep})
+    return text.translate({code: s for code, s in _STEERING.items() if chr(code) not in keep})
+
+
+def counted(count: int, noun: str) -> str:
+    """So many of something: `1 trial`, `2 trials`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 class LiftError(Exception):

@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from lift.schema import ALL as ALL  # dataset and category of the row over everything
+
 EXPERIMENT = "experiment"
 DATASET = "dataset"
 ITEM = "item"
@@ -165,9 +167,6 @@ MEASURES: Columns = {
     OTHER: "float64",
     DELTA: "float64",
 }
-
-ALL = "all"
-"""Dataset and category of the row over everything; no dataset is called that."""
 
 
 def shape(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:

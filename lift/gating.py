@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ from pydantic import ValidationError
 
 from lift import baselines
 from lift.against import Recorded
-from lift.errors import ExperimentError, ResultError, UsageError
+from lift.errors import ExperimentError, ResultError, UsageError, counted
+from lift.files import read_json
 from lift.gate import FEWEST_REPEATS, Candidate, Ruling, raised, rule
 from lift.journal import Journal
 from lift.paths import exists, inside, is_name
@@ -67,6 +67,8 @@ def gate(
     baseline = baselines.read(path, item)
     if recording and not recording.allow_noisy:
         _check_repeats(found)
+    if recording:
+        baselines.ledger(folder)
     rulings: dict[str, Ruling] = {}
     for candidate in found:
         ruling = rule(candidate, baseline, confident=confident, rebase=rebase)
@@ -121,13 +123,13 @@ def _other_conditions(what: str, where: str) -> ExperimentError:
 
 def _from_file(item: str | None, file: Path) -> tuple[str, list[Candidate]]:
     try:
-        content: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        content: dict[str, Any] = read_json(file)
         if (content["base"], content["other"]) != (WITHOUT_SKILL, WITH_SKILL):
             raise _other_conditions(f"it has {content['other']} minus {content['base']}", str(file))
         canned = bool(content["experiment"]["canned"])
         found = [Candidate.model_validate(one) for one in content["candidates"]]
         return str(item), [one.model_copy(update={"canned": canned or one.canned}) for one in found]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as bad:
+    except (OSError, ValueError, KeyError, TypeError) as bad:
         raise ResultError(
             f"not a result that lift run --out wrote: {_why(bad)}",
             where=str(file),
@@ -138,7 +140,11 @@ def _from_file(item: str | None, file: Path) -> tuple[str, list[Candidate]]:
 def _why(bad: Exception) -> str:
     if isinstance(bad, ValidationError):
         first = bad.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+    if isinstance(bad, OSError):
+        return bad.strerror or str(bad)
+    if isinstance(bad, TypeError):
+        return "a list or a value stands where names are expected"
     return f"{bad} is missing" if isinstance(bad, KeyError) else str(bad)
 
 
@@ -166,8 +172,8 @@ def _check_repeats(found: list[Candidate]) -> None:
     for candidate in found:
         if (candidate.best.repeats or 0) < FEWEST_REPEATS:
             raise UsageError(
-                f"{candidate.best.repeats or 0} repeats are too few to record; {FEWEST_REPEATS} are"
-                " needed",
+                f"{counted(candidate.best.repeats or 0, 'repeat')} cannot be recorded:"
+                f" {FEWEST_REPEATS} are needed",
                 where=candidate.best.run,
                 fix=f"run it with --repeats {FEWEST_REPEATS}, or add --allow-noisy",
             )

@@ -11,6 +11,7 @@ from typing import Any
 from lift.agreement import Place
 from lift.errors import LabelError
 from lift.evaluators.rubric import PASS_PERCENT
+from lift.files import read_text
 from lift.journal import Record
 from lift.schema import Trial
 
@@ -127,9 +128,11 @@ def _said(name: str, row: Mapping[str, Any]) -> tuple[int, bool] | None:
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     """Line number and cells of each row."""
     try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as bad:
-        raise LabelError(f"cannot be read: {bad}", where=str(path), fix="save it as UTF-8") from bad
+        text = read_text(path)
+    except OSError as bad:
+        raise LabelError(
+            f"cannot be read: {bad.strerror}", where=str(path), fix="save it as UTF-8"
+        ) from bad
     head = text.partition("\n")[0]
     try:
         reader = csv.DictReader(

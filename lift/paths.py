@@ -21,6 +21,11 @@ def exists(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110 - Path.exists raises on long names
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder at a path."""
+    return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises on long names
+
+
 def expanded(path: Path) -> Path:
     """The path with `~` as a home; as it stands where that is nobody's."""
     try:

@@ -21,10 +21,11 @@ from lift.plan import Estimate, Plan
 from lift.pricing import BATCH, Price, cost_usd, estimated_tokens, price_of
 from lift.replies import Replies
 from lift.schema import ANSWER, SETTLED, CacheLife, Status, Trial, Usage
-from lift.settings import Config, Settings, credential
+from lift.settings import Config, Settings, check_models, credential
 
 QUICK_REPEATS = 2
 FULL_REPEATS = 1
+MOST_REPEATS = 1000
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 """An experiment's name: safe in file names, addresses and tables."""
@@ -160,6 +161,13 @@ def _check_name(name: str | None) -> None:
         )
 
 
+def _check_repeats(repeats: int | None) -> None:
+    if repeats is not None and not 1 <= repeats <= MOST_REPEATS:
+        raise UsageError(
+            f"nothing is asked {repeats} times", where="repeats", fix=f"ask 1 to {MOST_REPEATS}"
+        )
+
+
 def _stamp() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
 
@@ -172,8 +180,8 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
         CredentialError: the messages backend has no key.
     """
     _check_name(wanted.experiment)
-    if wanted.repeats is not None and wanted.repeats < 1:
-        raise UsageError(f"{wanted.repeats} repeats are none", where="repeats", fix="ask 1 or more")
+    _check_repeats(wanted.repeats)
+    check_models(wanted.models)
     settings = config.settings
     skill, found = resolve.skill_and_datasets(config, wanted.datasets)
     names, revision = wanted.conditions

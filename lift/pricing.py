@@ -23,7 +23,7 @@ BYTES_PER_TOKEN = 4.0
 FEWEST_BYTES_PER_TOKEN = 2.0
 """What worst cases are counted with: denser text than this does not occur in skills and items."""
 
-Rate = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Rate = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class Tier(Noun):

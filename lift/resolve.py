@@ -186,7 +186,8 @@ def _canned_only(
     folder = config.path("datasets_dir")
     wanted, kept = 0, []
     for dataset in datasets:
-        labels = demo.load(folder, dataset.name)
+        ids = [item.id for item in dataset.items]
+        labels = demo.load(folder, dataset.name, items=ids)
         canned = {(one.item, one.condition) for one in labels if one.part != demo.JUDGE}
         asked = [item for item in dataset.items if selection.takes(item)]
         items = tuple(

@@ -12,6 +12,7 @@ from activation.lint import LintReport, lint
 from activation.metrics import Confusion, Coverage, Miss, confusion, coverage, misses
 from activation.probe import Choice, Outcome
 from activation.prompts import TriggerPrompts, discover
+from lift.backends import demo
 from lift.budget import Budget
 from lift.dataset import discover_all
 from lift.errors import DatasetError, SkillError
@@ -141,6 +142,9 @@ def _activation(config: Config, skill: Skill) -> Activation:
     prompts = _prompts(config, skill)
     entry = probe.listed(skill)
     backend = backend_name(config)
+    if backend == "demo":  # a reply to a prompt that there is not is a slip of the pen
+        ids = [prompt.id for prompt in prompts.prompts]
+        demo.load(config.path("datasets_dir"), prompts.name, items=ids)
     model = config.settings.judge_model
     choices: list[Choice] = []
     jobs = probe.jobs(prompts, entry, choices.append, model=model)

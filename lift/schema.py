@@ -17,8 +17,14 @@ Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
 Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 """A share: 0 is worst, 1 is best."""
 
+Prose = Annotated[str, StringConstraints(max_length=10_000_000)]
+"""A text that may be empty; as any text that has limits, it has no half of a surrogate pair."""
+
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
 """A text with something in it."""
+
+ALL = "all"
+"""The row over all categories and datasets; nothing else has that name."""
 
 WITH_SKILL: Final = "with_skill"
 WITHOUT_SKILL: Final = "without_skill"

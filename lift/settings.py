@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    Field,
+    SecretStr,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
 from lift.credentials import Variable, address, headers, key
-from lift.errors import SettingError
+from lift.errors import SettingError, visible
+from lift.files import closed, read_text
 from lift.github import pages
-from lift.paths import expanded
+from lift.paths import exists, expanded, is_folder
+from lift.pyproject import PYPROJECT, read_table
 from lift.schema import Noun
 
 ENVIRONMENT = "environment"
 DOTENV = ".env"
-PYPROJECT = "pyproject.toml"
 DEFAULT = "default"
 FLAG = "flag"
 
@@ -28,47 +36,70 @@ LANGFUSE_URL = "https://cloud.langfuse.com"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 BackendName = Literal["auto", "messages", "demo"]
-Dollars = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+def _plain(text: str) -> str:
+    if visible(text) != text:
+        raise ValueError("it has control characters")
+    try:
+        text.encode()
+    except UnicodeEncodeError as bad:
+        raise ValueError("it is not UTF-8") from bad
+    return text
+
+
+Line = Annotated[str, AfterValidator(_plain)]
+"""A text that can be printed and kept."""
+
+ModelId = Annotated[Line, StringConstraints(pattern=r"^[^\s,]{1,200}$")]
+Dollars = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class Settings(Noun):
     """What a command works with. Each field is a flag, `LIFT_<NAME>`, or a key of [tool.lift]."""
 
-    skill: Annotated[str, Field(description="skill to test: its name, or a path")] = ""
-    datasets_dir: Annotated[str, Field(description="folder of the dataset modules")] = "datasets"
-    skills_dir: Annotated[str, Field(description="folder that skill names are looked up in")] = (
+    skill: Annotated[Line, Field(description="skill to test: its name, or a path")] = ""
+    datasets_dir: Annotated[Line, Field(description="folder of the dataset modules")] = "datasets"
+    skills_dir: Annotated[Line, Field(description="folder that skill names are looked up in")] = (
         "skills"
     )
-    journal: Annotated[str, Field(description="the journal's SQLite file")] = ".lift/journal.db"
+    journal: Annotated[Line, Field(description="the journal's SQLite file")] = ".lift/journal.db"
     backend: Annotated[
         BackendName,
         Field(description="what answers: messages, demo, or auto (messages if there is a key)"),
     ] = "auto"
-    model: Annotated[str, Field(description="model that answers the trials")] = "claude-sonnet-5-5"
-    effort: Annotated[str, Field(description="effort passed to the model; empty: its default")] = ""
+    model: Annotated[ModelId, Field(description="model that answers the trials")] = (
+        "claude-sonnet-5-5"
+    )
+    effort: Annotated[Line, Field(description="effort passed to the model; empty: its default")] = (
+        ""
+    )
     max_tokens: Annotated[
-        int, Field(ge=1, description="longest answer in tokens, thinking included")
+        int, Field(ge=1, le=1_000_000, description="longest answer in tokens, thinking included")
     ] = 8192
-    judge_model: Annotated[str, Field(description="model that judges")] = "claude-haiku-5-5"
+    judge_model: Annotated[ModelId, Field(description="model that judges")] = "claude-haiku-5-5"
     judge_votes: Annotated[
         int, Field(ge=1, le=9, description="votes of the judge on each trial")
     ] = 1
     max_cost_usd: Annotated[
-        Dollars, Field(description="cost ceiling of an experiment in US dollars; above 0")
+        Dollars, Field(gt=0, description="cost ceiling of an experiment in US dollars; above 0")
     ] = 2.00
     confirm_above_usd: Annotated[
-        float, Field(ge=0, description="ask before a run whose expected cost is above this")
+        Dollars, Field(description="ask before a run whose expected cost is above this")
     ] = 1.00
     concurrency: Annotated[int, Field(ge=1, le=512, description="calls in flight at most")] = 16
     deadline_s: Annotated[
-        float, Field(gt=0, description="seconds after which a trial without an answer is errored")
+        float,
+        Field(
+            gt=0, le=86_400, description="seconds after which a trial without an answer is errored"
+        ),
     ] = 600.0
     cache_max_age: Annotated[
         float,
-        Field(ge=0, allow_inf_nan=False, description="days for which an answer is used again"),
+        Field(ge=0, le=36_500, description="days for which an answer is used again"),
     ] = 7.0
     gate_pages_dir: Annotated[
-        str, Field(description="folder of the pages that a recorded change may cite")
+        Line, Field(description="folder of the pages that a recorded change may cite")
     ] = "docs"
     langfuse_limit: Annotated[
         str,
@@ -82,7 +113,7 @@ class Settings(Noun):
         Field(description="what a result must reach, as rubric<0.8, cost>+50%"),
     ] = ""
     price: Annotated[
-        str,
+        Line,
         Field(description="price of a model that is not in the table, as IN,OUT in $ per MTok"),
     ] = ""
 
@@ -123,8 +154,21 @@ class Config(Noun):
     """Of the pull request and the job that it runs in; see github.pages."""
 
     def path(self, setting: str) -> Path:
-        """The path a setting names, made absolute from the project's folder."""
-        return self.root / expanded(Path(getattr(self.settings, setting)))
+        """The path a setting names, made absolute from the project's folder.
+
+        Raises:
+            SettingError: it is too long, behind a closed door, or in the home of nobody.
+        """
+        named = getattr(self.settings, setting)
+        path = expanded(Path(named))
+        why = "there is no such user" if str(path).startswith("~") else closed(self.root / path)
+        if why:
+            raise SettingError(
+                f"{setting} cannot be {named!r:.80}: {why}",
+                where=f"{setting}, from the {self.origins[setting]}",
+                fix=Settings.model_fields[setting].description or "",
+            )
+        return self.root / path
 
 
 def project_root(folder: Path) -> Path:
@@ -137,9 +181,9 @@ def project_root(folder: Path) -> Path:
         folder: where the command runs.
     """
     for parent in (folder, *folder.parents):
-        if (parent / ".lift").is_dir() or "lift" in _pyproject(parent).get("tool", {}):
+        if is_folder(parent / ".lift") or read_table(parent) is not None:
             return parent
-        if (parent / ".git").exists():
+        if exists(parent / ".git"):
             return parent
     return folder
 
@@ -158,7 +202,7 @@ def read(folder: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> 
     root = project_root(folder)
     dotenv = {k: v for k, v in _dotenv(root / DOTENV).items() if v}
     layers = (
-        (PYPROJECT, _table(root)),
+        (PYPROJECT, _from_pyproject(root)),
         (DOTENV, _from_variables(dotenv)),
         (ENVIRONMENT, _from_variables(environ)),
         (FLAG, {name: value for name, value in flags.items() if value is not None}),
@@ -175,6 +219,27 @@ def read(folder: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> 
         variables=_credentials(environ, dotenv),
         pages=pages(environ),
     )
+
+
+def check_models(models: Sequence[str]) -> None:
+    """Check ids of models that no setting names.
+
+    Raises:
+        SettingError: one is none.
+    """
+    for model in models:
+        try:
+            TypeAdapter(ModelId).validate_python(model)
+        except ValidationError as bad:
+            raise SettingError(
+                f"{model!r:.200} is no model: {_lower(bad.errors()[0]['msg'])}",
+                where="--model",
+                fix="give an id without blanks and commas; up to 200 characters",
+            ) from bad
+
+
+def _lower(message: str) -> str:
+    return message.lower().removeprefix("value error, ")
 
 
 def variable(setting: str) -> str:
@@ -266,25 +331,9 @@ def _variable(config: Config, name: str, source: str | None = None) -> Variable 
     return None
 
 
-def _pyproject(folder: Path) -> dict[str, Any]:
-    path = folder / PYPROJECT
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as bad:
-        raise SettingError(
-            f"pyproject.toml is not valid TOML: {bad}", where=str(path), fix="correct the file"
-        ) from bad
-
-
-def _table(root: Path) -> dict[str, Any]:
-    table = dict(_pyproject(root).get("tool", {}).get("lift", {}))
+def _from_pyproject(root: Path) -> dict[str, Any]:
+    table = read_table(root) or {}
     where = f"[tool.lift] in {root / PYPROJECT}"
-    gate = table.pop("gate", {})
-    if not isinstance(gate, dict):
-        raise SettingError("gate is a table", where=where, fix="write [tool.lift.gate]")
-    table |= {f"gate_{name}": value for name, value in gate.items()}
     for name in table:
         if name.upper() in CREDENTIALS:
             raise SettingError(
@@ -292,16 +341,20 @@ def _table(root: Path) -> dict[str, Any]:
             )
         if name not in Settings.model_fields:
             known = ", ".join(Settings.model_fields)
-            raise SettingError(f"unknown setting {name!r}", where=where, fix=f"known: {known}")
+            raise SettingError(f"unknown setting {name!r:.80}", where=where, fix=f"known: {known}")
     return table
 
 
 def _dotenv(path: Path) -> dict[str, str | None]:
+    if is_folder(path):  # some keep a virtual environment there
+        return {}
     try:
-        return dotenv_values(path, interpolate=False, encoding="utf-8")
-    except (UnicodeDecodeError, OSError) as bad:
+        return dotenv_values(stream=io.StringIO(read_text(path)), interpolate=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as bad:
         raise SettingError(
-            f".env cannot be read: {bad}", where=str(path), fix="make it a readable UTF-8 file"
+            f".env cannot be read: {bad.strerror}", where=str(path), fix="make it a UTF-8 file"
         ) from bad
 
 
@@ -328,7 +381,7 @@ def _validated(values: dict[str, Any], origins: Mapping[str, str]) -> Settings:
         first = bad.errors()[0]
         name = str(first["loc"][0])
         raise SettingError(
-            f"{name} cannot be {first['input']!r}: {first['msg'].lower()}",
+            f"{name} cannot be {first['input']!r:.200}: {_lower(first['msg'])}",
             where=f"{name}, from the {origins[name]}",
             fix=Settings.model_fields[name].description or "",
         ) from bad

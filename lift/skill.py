@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-import yaml
-
+from lift import yaml
 from lift.errors import SkillError
 from lift.paths import as_name, exists, expanded, inside, is_name
 from lift.schema import Noun
@@ -23,8 +22,6 @@ LARGEST_BYTES = 256 * 1024
 LINK = re.compile(r"\[[^\]\n]*\]\(\s*<?([^)>\s]+)>?[^)\n]*\)")
 KEY_LINE = re.compile(r"^([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*?)[ \t]*$")
 FENCE = "---"
-
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Skill(Noun):
@@ -81,7 +78,11 @@ def load(path: Path) -> Skill:
     Raises:
         SkillError: it is missing, unreadable, not UTF-8 or has no text.
     """
-    path = expanded(path)
+    with _readable(path):
+        return _loaded(expanded(path))
+
+
+def _loaded(path: Path) -> Skill:
     main = _main_file(path)
     text = _read_text(main)
     root = main.parent if main.name == SKILL_FILE else main
@@ -150,8 +151,8 @@ def fields_of(block: str | None) -> dict[str, Any]:
     if block is None:
         return {}
     try:
-        fields = yaml.load(block, Loader=_Loader)
-    except (yaml.YAMLError, ValueError):  # ValueError: a date such as 2026-99-99
+        fields = yaml.load(block)
+    except yaml.Malformed:
         matches = (KEY_LINE.match(line) for line in block.splitlines())
         return {match[1]: match[2] for match in matches if match}
     return fields if isinstance(fields, dict) else {}

@@ -9,6 +9,7 @@ from functools import partial
 import pandas as pd
 
 from lift.comparing import FEWEST_ITEMS, Comparison, trials_of
+from lift.errors import counted
 from lift.frames import DELTA, ITEM, MODEL
 from lift.schema import WITHOUT_SKILL, Noun
 from lift.stats import (
@@ -151,7 +152,7 @@ def _measured(
     if len(deltas) < FEWEST_ITEMS and these_only is not None:
         scope = Scope.THESE_ONLY
     tested = like_these if scope is Scope.LIKE_THESE else (these_only or like_these)
-    counted = moved(deltas)
+    movers = moved(deltas)
     claim = Claim(
         model=model,
         verdict=_decided(tested, deltas, margin),
@@ -162,14 +163,14 @@ def _measured(
         p=tested.p,
         items=len(deltas),
         repeats=repeats,
-        moved=counted.moved,
+        moved=movers.moved,
         says="",
         then="",
     )
     needed = _need(claim, base, other, usd_per_trial)
     return claim.model_copy(
         update={
-            "says": _says(claim, comparison, counted, margin),
+            "says": _says(claim, comparison, movers, margin),
             "then": _then(claim, pairs, needed, base=comparison.base),
             "beside": _beside(scope, like_these, these_only),
         }
@@ -221,14 +222,14 @@ def _need(
     return min(more, key=lambda way: way[1].trials) if more else None
 
 
-def _says(claim: Claim, comparison: Comparison, counted: Moved, margin: float) -> str:
+def _says(claim: Claim, comparison: Comparison, movers: Moved, margin: float) -> str:
     size = f"{comparison.other} minus {comparison.base} is {claim.delta:+.2f}"
-    how = f"{claim.items} items × {claim.repeats} repeats" if claim.repeats > 1 else (
-        f"{claim.items} items"
-    )  # fmt: skip
+    how = counted(claim.items, "item") + (
+        f" × {claim.repeats} repeats" if claim.repeats > 1 else ""
+    )
     if claim.verdict is Verdict.NO_DIFFERENCE:
         return f"{size}, within ±{margin:g} for {claim.scope} ({how})"
-    sure = str(counted) if counted.few and claim.scope is Scope.LIKE_THESE else span(claim)
+    sure = str(movers) if movers.few and claim.scope is Scope.LIKE_THESE else span(claim)
     return f"{size} {sure} for {claim.scope} ({how}, {_p(claim.p)})"
 
 
@@ -262,13 +263,13 @@ def _then(claim: Claim, pairs: pd.DataFrame, need: tuple[Scope, Need] | None, *,
 
 def _settles(claim: Claim, pairs: pd.DataFrame, need: tuple[Scope, Need] | None) -> str:
     ups, downs = int((pairs[DELTA] > 0).sum()), int((pairs[DELTA] < 0).sum())
-    went = f"{ups} items went up, {downs} down, {claim.items - ups - downs} did not move"
+    went = f"{counted(ups, 'item')} went up, {downs} down, {claim.items - ups - downs} did not move"
     if need is None:
         return f"{went}; no affordable number of trials settles it: widen the rubric or the items"
     scope, what = need
     cost = f", about ${what.cost_usd:.2f}" if what.cost_usd else ""
-    how = f"--repeats {what.repeats}" if scope is Scope.THESE_ONLY else f"{what.items} items"
-    return f"{went}; {how} ({what.trials} trials{cost}) can settle it for {scope}"
+    how = f"--repeats {what.repeats}" if scope is Scope.THESE_ONLY else counted(what.items, "item")
+    return f"{went}; {how} ({counted(what.trials, 'trial')}{cost}) can settle it for {scope}"
 
 
 def _beside(scope: Scope, like_these: Change, these_only: Change | None) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 from conftest import Project
+from refusals import refused
+from test_yaml import BOMB
 
 from lift.backends.demo import NOTICE, load
 from lift.errors import DatasetError
+from lift.schema import Label
 
 ROOT = Path(__file__).parent.parent
 
@@ -53,10 +58,108 @@ def test_two_repeats_differ(examples: Project):
     assert len(set(replies.values())) == 4
 
 
-@pytest.mark.parametrize("text", ["- a", "a: b", "a: {b: c}", "a: {b: [1]}", "a: [", "5"])
-def test_malformed_replies_are_one_clear_error(tmp_path: Path, text: str):
-    (tmp_path / "demo").mkdir()
-    (tmp_path / "demo" / "d.yaml").write_text(text, "utf-8")
+GOOD = "greet-0:\n  with_skill: [a]\n  without_skill: [b]\n"
 
-    with pytest.raises(DatasetError, match="canned replies are malformed"):
+MALFORMED = {
+    "nothing": ("", "", ""),
+    "a list": ("- a", "", ""),
+    "a number": ("5", "", ""),
+    "broken": ("a: [", "", ""),
+    "item is a text": ("a: b", "a", ""),
+    "item is a number": ("1: {with_skill: [a]}", "1", "valid string"),
+    "item is empty": ("greet-0:", "greet-0", ""),
+    "condition is misspelled": (
+        GOOD.replace("with_skill", "with_skil", 1), "greet-0.with_skil", "'with_skill'"
+    ),
+    "replies are a text": ("a: {with_skill: b}", "a.with_skill", "valid list"),
+    "a reply is a number": ("a: {with_skill: [1]}", "a.with_skill.0", "valid string"),
+    "no reply": ("a: {with_skill: []}", "a.with_skill", "at least 1"),
+    "judge is misspelled": (f"{GOOD}  judg: {{}}", "greet-0.judg", "'with_skill'"),
+    "judge is a list": (f"{GOOD}  judge: [1]", "greet-0", ""),
+    "judge is empty": (f"{GOOD}  judge:", "greet-0", ""),
+    "judge's condition": (
+        f"{GOOD}  judge: {{with_skil: [{{score: 1, rationale: x}}]}}", "greet-0.with_skil", ""
+    ),
+    "judge's vote is a text": (f"{GOOD}  judge: {{with_skill: [x]}}", "greet-0.with_skill.0", ""),
+    "judge's votes are a number": (f"{GOOD}  judge: {{with_skill: 5}}", "greet-0.with_skill", ""),
+    "judge's score is too high": (
+        f"{GOOD}  judge: {{with_skill: [{{score: 6, rationale: x}}]}}",
+        "greet-0.with_skill.0.score",
+        "0, 1, 2, 3, 4 or 5",
+    ),
+    "judge gives no reason": (
+        f"{GOOD}  judge: {{with_skill: [{{score: 5}}]}}", "greet-0.with_skill.0.rationale", ""
+    ),
+    "judge says more": (
+        f"{GOOD}  judge: {{with_skill: [{{score: 5, rationale: x, z: 1}}]}}",
+        "greet-0.with_skill.0.z",
+        "",
+    ),
+    "a tag": ("a: {with_skill: [!!timestamp x]}", "", ""),
+    "code": ("!!python/object/apply:os.system ['ls']", "", ""),
+    "deep": ("[" * 100_000, "", ""),
+    "itself": ("greet-0: &a {with_skill: *a}", "", "holds itself"),
+    "a bomb": (BOMB, "", "values, its aliases written out"),
+    "a bomb of votes": (
+        BOMB + f"{GOOD}  judge: {{with_skill: [{{score: *m, rationale: x}}]}}", "", "aliases"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "place", "what"), MALFORMED.values(), ids=MALFORMED)
+def test_malformed_replies_are_one_clear_error(tmp_path: Path, text: str, place: str, what: str):
+    path = tmp_path / "demo" / "d.yaml"
+    path.parent.mkdir()
+    path.write_text(text, "utf-8")
+
+    with pytest.raises(DatasetError, match="canned replies are malformed") as bad:
         load(tmp_path, "d")
+
+    assert what in bad.value.what
+    assert bad.value.where == (f"{path}, {place}" if place else str(path))
+    assert bad.value.exit_code == 2
+
+
+def test_replies_and_votes_are_found_by_their_labels(tmp_path: Path):
+    (tmp_path / "demo").mkdir()
+    text = f"{GOOD}  judge: {{with_skill: [{{score: 5, rationale: x}}]}}"
+    (tmp_path / "demo" / "d.yaml").write_text(text, "utf-8")
+    found = load(tmp_path, "d", items=["greet-0", "greet-1"])
+
+    assert found[Label("d", "greet-0", "with_skill")] == ["a"]
+    assert json.loads(found[Label("d", "greet-0", "with_skill", part="judge")][0])["score"] == 5
+
+
+ODD = {
+    "folder": lambda path: path.mkdir(),
+    "fifo": os.mkfifo,
+    "loop": lambda path: path.symlink_to(path),
+    "not UTF-8": lambda path: path.write_bytes(b"\xff"),
+}
+
+
+@pytest.mark.parametrize("make", ODD.values(), ids=ODD)
+def test_something_else_in_the_replies_place_is_one_error(tmp_path: Path, make):
+    (tmp_path / "demo").mkdir()
+    make(tmp_path / "demo" / "d.yaml")
+
+    with pytest.raises(DatasetError, match="canned replies cannot be read"):
+        load(tmp_path, "d")
+
+
+def test_replies_to_an_item_that_there_is_not_are_a_slip_of_the_pen(project):
+    folder = project.root / "datasets" / "demo"
+    folder.mkdir()
+    (folder / "greetings.yaml").write_text(GOOD + GOOD.replace("greet-0", "gret-1"), "utf-8")
+
+    refused(project.lift("--quick"), 2, "canned replies to 'gret-1'", "nearest: greet-1")
+
+
+def test_decisions_on_a_prompt_that_there_is_not_are_too(examples: Project):
+    folder = examples.root / "datasets"
+    folder.unlink()
+    shutil.copytree(ROOT / "datasets", folder)
+    path = folder / "demo" / "trigger_prompts.yaml"
+    path.write_text(path.read_text("utf-8").replace("new-view:", "new-vieww:"), "utf-8")
+
+    refused(examples.lift("activation"), 2, "canned replies to 'new-vieww'", "nearest: new-view")

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 
 import pytest
 import servers
+from refusals import refused
 from servers import Says
-
-
-def refused(done: subprocess.CompletedProcess[str], code: int, *words: str) -> None:
-    assert done.returncode == code, (done.stdout, done.stderr)
-    assert "Traceback" not in done.stderr
-    message = done.stderr[done.stderr.rindex("Error:") :]
-    assert [word for word in words if word not in message] == []
-    assert len(message.splitlines()) <= 4
 
 
 def test_no_key(project):

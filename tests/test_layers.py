@@ -18,6 +18,11 @@ LAYERS = {
     "lift.schema": 0,
     "lift.github": 0,
     "lift.paths": 0,
+    "lift.files": 0,
+    "lift.yaml": 0,
+    "lift.pyproject": 1,
+    "lift.modules": 1,
+    "lift.network": 1,
     "lift.credentials": 1,
     "lift.settings": 2,
     "lift.conditions": 1,
@@ -125,6 +130,13 @@ def test_a_foreign_package_is_imported_in_its_place_only(sdk: str):
     ]
 
     assert strangers == []
+
+
+@pytest.mark.parametrize("name", ["rich.table", "rich.panel"])
+def test_what_reads_strings_as_markup_is_imported_in_one_place_only(name: str):
+    users = [n for n, path in modules().items() if any(t.startswith(name) for t in imports(path))]
+
+    assert users == ["lift.reports.screen"]
 
 
 HEAVY = ["anthropic", "jinja2", "langfuse", "pandas", "pydantic", "rich", "sqlite3", "yaml"]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+import difflib
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-import yaml
+from pydantic import Field, TypeAdapter, ValidationError
 
+from lift import files, yaml
 from lift.backends import Meter
 from lift.errors import BackendError, DatasetError
+from lift.evaluators.judge import Said
 from lift.paths import inside
-from lift.schema import Evidence, Label, Reply, Request, Status
+from lift.schema import ConditionName, Evidence, Label, Reply, Request, Status
 
 NOTICE = "canned demo replies: they show the tool, and prove nothing about a skill"
 
@@ -21,6 +23,14 @@ JUDGE = "judge"
 
 Replies = Mapping[Label, Sequence[str]]
 """What is asked, as its first repeat, → replies, one a repeat."""
+
+Texts = Annotated[list[str], Field(min_length=1)]
+Votes = Annotated[list[Said], Field(min_length=1)]
+
+ITEMS = TypeAdapter(dict[str, dict[str, Any]])
+# "router" decides on trigger prompts: activation.probe.ROUTER
+REPLIES = TypeAdapter(dict[ConditionName | Literal["router"], Texts])
+VOTES = TypeAdapter(dict[ConditionName, Votes])
 
 
 class Demo:
@@ -68,51 +78,84 @@ class Demo:
         """Nothing is held open."""
 
 
-def load(folder: Path, dataset: str) -> dict[Label, Sequence[str]]:
+def load(
+    folder: Path, dataset: str, *, items: Collection[str] | None = None
+) -> dict[Label, Sequence[str]]:
     """The canned replies of a dataset, from `demo/<dataset>.yaml` beside its module.
+
+    Args:
+        folder: of the dataset modules.
+        dataset: its name.
+        items: ids that may occur; any where None.
 
     Returns:
         Empty where the dataset has none.
 
     Raises:
-        DatasetError: the file is not `item: condition: [reply, …]`, or leads out of the folder.
+        DatasetError: the file cannot be read, leads out of the folder, is not
+            `item: condition: [reply, …]`, or has replies to an item that there is not.
     """
     path = folder / "demo" / f"{dataset}.yaml"
-    if not path.exists():
-        return {}
     if not inside(path, folder):
         raise DatasetError(
             "the canned replies are a link that leads out of the datasets' folder",
             where=str(path),
             fix="put the file itself there",
         )
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        content = yaml.load(path.read_text("utf-8"), Loader=loader)
-        return {
-            label: replies
-            for item, conditions in content.items()
-            for label, replies in _item(dataset, item, conditions).items()
-        }
-    except (yaml.YAMLError, AttributeError, TypeError, UnicodeDecodeError) as bad:
+        content = ITEMS.validate_python(yaml.load(files.read_text(path)))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as bad:
         raise DatasetError(
-            f"the canned replies are malformed: {bad}",
-            where=str(path),
-            fix="write item id, then condition, then a list of replies",
+            f"the canned replies cannot be read: {bad.strerror}", where=str(path)
         ) from bad
+    except (yaml.Malformed, ValidationError) as bad:
+        raise _malformed(path, bad) from bad
+    _check(path, content, items)
+    return {
+        label: replies
+        for item, conditions in content.items()
+        for label, replies in _item(path, Label(dataset, item), conditions).items()
+    }
 
 
-def _item(dataset: str, item: str, conditions: dict[str, Any]) -> dict[Label, Sequence[str]]:
-    replies: dict[Label, Sequence[str]] = {}
-    for name, given in conditions.pop(JUDGE, {}).items():
-        label = Label(dataset, item, name, part=JUDGE)
-        replies[label] = [json.dumps(dict(vote)) for vote in given]
-    for name, texts in conditions.items():
-        replies[Label(dataset, item, name)] = _texts(texts)
-    return replies
+def _item(path: Path, item: Label, conditions: dict[str, Any]) -> dict[Label, Sequence[str]]:
+    given = dict(conditions)
+    try:
+        votes = VOTES.validate_python(given.pop(JUDGE, {}))
+        texts = REPLIES.validate_python(given)
+    except ValidationError as bad:
+        raise _malformed(path, bad, item.item) from bad
+    replies: dict[Label, Sequence[str]] = {
+        item._replace(condition=name, part=JUDGE): [vote.model_dump_json() for vote in cast]
+        for name, cast in votes.items()
+    }
+    return replies | {item._replace(condition=name): said for name, said in texts.items()}
 
 
-def _texts(texts: Any) -> tuple[str, ...]:
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise TypeError("replies must be a list of texts")
-    return tuple(texts)
+def _check(path: Path, content: Collection[str], items: Collection[str] | None) -> None:
+    for item in content:
+        if items is not None and item not in items:
+            near = difflib.get_close_matches(item, items, n=1, cutoff=0.4)
+            raise DatasetError(
+                f"there are canned replies to {item!r}, which is no item of the dataset",
+                where=str(path),
+                fix=f"nearest: {near[0]}" if near else "remove them",
+            )
+
+
+def _malformed(path: Path, bad: ValueError, item: str = "") -> DatasetError:
+    place = item
+    if isinstance(bad, ValidationError):
+        first = bad.errors(include_url=False)[0]
+        said = first["msg"]
+        parts = (str(part) for part in (item, *first["loc"]))
+        place = ".".join(part for part in parts if part and "[" not in part)
+    else:
+        said = str(bad)
+    return DatasetError(
+        f"the canned replies are malformed: {said}",
+        where=f"{path}, {place}" if place else str(path),
+        fix="write item id, then condition, then a list of replies",
+    )

@@ -24,6 +24,7 @@ from lift.errors import (
     LiftError,
     ModelUnavailable,
 )
+from lift.network import from_environment
 from lift.pricing import Price, cost_usd, worst_case_usd
 from lift.schema import Evidence, Label, Reply, Request, Status, Usage
 from lift.settings import Credential, is_loopback
@@ -361,17 +362,19 @@ def _client(credential: Credential, concurrency: int) -> anthropic.AsyncAnthropi
     if not key and not token:
         secret = NO_CREDENTIAL
     limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+    with from_environment(CouldNotRun, httpx2.InvalidURL):
+        http_client = anthropic.DefaultAsyncHttpxClient(
+            limits=limits,
+            # proxies and .netrc of the environment are for other hosts than a local server
+            trust_env=not is_loopback(credential.base_url),
+        )
     client = anthropic.AsyncAnthropic(
         api_key=secret,
         auth_token=token.get_secret_value() if token else None,
         base_url=credential.base_url,
         max_retries=0,
         open_telemetry={"traces": False, "propagation": False},  # as nobody asked lift for it
-        http_client=anthropic.DefaultAsyncHttpxClient(
-            limits=limits,
-            # proxies and .netrc of the environment are for other hosts than a local server
-            trust_env=not is_loopback(credential.base_url),
-        ),
+        http_client=http_client,
     )
     # the SDK adds ANTHROPIC_CUSTOM_HEADERS of the environment, wherever the address comes from
     client._custom_headers = {

@@ -1,4 +1,4 @@
-"""The `lift` command: the group, and the one place where an error becomes a message."""
+"""The `lift` command: the group, and the one place where an error becomes an exit code."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from importlib import import_module
 import click
 
 from lift import __version__
+from lift.cli import streams
+from lift.cli.failures import ended
 from lift.cli.interrupts import INTERRUPTED
-from lift.cli.notes import note
-from lift.errors import LiftError
+from lift.errors import UsageError, visible
 
 COMMANDS = {
     "run": "Ask a skill's datasets with and without the skill, score and compare.",
@@ -36,13 +37,16 @@ COMMANDS = {
 
 BROKEN_PIPE = 141
 
+COMPLETING = "_LIFT_COMPLETE"
+"""Set by a shell that asks what a command line may go on with."""
+
 
 class Group(click.Group):
     """Loads a command's module when it is used; options alone mean `lift run`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click passes it
         """The commands, in the order a person meets them."""
-        return list(COMMANDS)
+        return [*COMMANDS]  # not list(): that may be the command's module
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click passes it
         """The command, from its module."""
@@ -57,10 +61,23 @@ class Group(click.Group):
             args = ["run", *args]
         return super().parse_args(ctx, args)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, or an error that names the nearest."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            import difflib
+
+            near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.4)
+            what = f"did you mean {near[0]!r}?" if near else "lift --help lists them"
+            ctx.fail(f"no command {name!r:.80}: {what}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click passes it
         """The commands with one line each; no module is loaded for it."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([*COMMANDS.items()])
 
 
 @click.group(
@@ -84,29 +101,38 @@ def group() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run a command and exit with its code; see the README for the codes."""
-    sys.exit(_exit_code(args))
-
-
-def _exit_code(args: Sequence[str] | None) -> int:
     try:
-        group.main(args=args, prog_name="lift", standalone_mode=False)
-        sys.stdout.flush()
-    except LiftError as failed:
-        from lift.redact import redacted
+        code = _exit_code(sys.argv[1:] if args is None else args)
+    except KeyboardInterrupt:  # one more, while the first is told of
+        code = INTERRUPTED
+    sys.exit(code)
 
-        note(f"Error: {redacted(str(failed))}")
-        return failed.exit_code
-    except click.ClickException as failed:
-        failed.show()
-        return failed.exit_code
-    except (click.Abort, KeyboardInterrupt) as stopped:
-        # click turns Ctrl-C into an Abort, as it does a question that is answered with no
-        pressed = isinstance(stopped.__cause__ or stopped, KeyboardInterrupt)
-        note(f"{'interrupted' if pressed else 'stopped'} before anything was asked")
-        return INTERRUPTED
-    except (BrokenPipeError, SystemExit):
-        # what reads our output is gone (click turns that into SystemExit, and nothing else into
-        # it): nothing more may be written at exit either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+def _exit_code(args: Sequence[str]) -> int:
+    try:
+        streams.ready()
+        _check(args)
+        group.main(args=[*args], prog_name="lift", standalone_mode=False)
+        streams.flush()
+    except (BrokenPipeError, SystemExit) as left:
+        # click turns the first into the second, and ends a completion with it
+        if COMPLETING in os.environ and isinstance(left, SystemExit):
+            return int(left.code or 0)
+        streams.give_up()
         return BROKEN_PIPE
+    except BaseException as failed:  # noqa: BLE001 - nothing may end in a traceback
+        return ended(failed)
     return 0
+
+
+def _check(args: Sequence[str]) -> None:
+    """Refuse arguments that can neither be printed nor kept.
+
+    Raises:
+        UsageError: one has control characters, or bytes that are no UTF-8.
+    """
+    for number, text in enumerate(args, 1):
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            raise UsageError(f"argument {number} is not UTF-8", where=text)
+        if visible(text) != text:
+            raise UsageError(f"argument {number} has control characters", where=repr(text))

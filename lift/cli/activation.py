@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lift.cli.options import FAIL_ON, JSON, NO_CACHE, settings
+from lift.cli.options import FAIL_ON, JSON, NO_CACHE, Number, settings
 
 if TYPE_CHECKING:
     from lift.settings import Config
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command(name="activation")
 @click.argument("skill", required=False)
-@click.option("--min-f1", type=click.FloatRange(0, 1), metavar="F1", help="Exit 1 below it.")
+@click.option("--min-f1", type=Number(0, 1), metavar="F1", help="Exit 1 below it.")
 @FAIL_ON
 @settings(
     "backend", "judge_model", "max_cost_usd", "concurrency", "price", "cache_max_age", "journal"

@@ -30,6 +30,7 @@ def command(config: Config, prune: bool, clear: bool, as_json: bool) -> None:
       lift cache
       lift cache --prune --cache-max-age 2
     """
+    from lift.errors import counted
     from lift.journal import Journal
     from lift.prepare import clock
     from lift.replies import DAY_MS
@@ -44,8 +45,11 @@ def command(config: Config, prune: bool, clear: bool, as_json: bool) -> None:
         click.echo(json.dumps({**shelf._asdict(), "dropped": dropped}, indent=2))
         return
     if prune or clear:
-        click.echo(f"{dropped} answers dropped")
-    line = f"{shelf.replies} answers kept, {shelf.bytes / 1e6:.1f} MB, used {shelf.used} times"
+        click.echo(f"{counted(dropped, 'answer')} dropped")
+    line = (
+        f"{counted(shelf.replies, 'answer')} kept, {shelf.bytes / 1e6:.1f} MB,"
+        f" used {counted(shelf.used, 'time')}"
+    )
     if shelf.oldest_ms:
         line += f"; the oldest of {datetime.fromtimestamp(shelf.oldest_ms / 1000, UTC):%Y-%m-%d}"
     click.echo(line)

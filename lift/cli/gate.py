@@ -50,7 +50,7 @@ def command(
     """
     import json
 
-    from lift.errors import ThresholdMissed
+    from lift.errors import ThresholdMissed, visible
     from lift.gating import Recording, gate
 
     recording = Recording(pr=pr, pages=pages, allow_noisy=allow_noisy) if record else None
@@ -63,9 +63,9 @@ def command(
     for model, ruling in rulings.items() if not as_json else ():
         before = "no record" if ruling.before is None else f"best {ruling.before:.4f}"
         word = "accepted" if ruling.accepted else "rejected"
-        click.echo(f"{word}: {model} {ruling.after:.4f} ({before})")
+        click.echo(f"{word}: {visible(model)} {ruling.after:.4f} ({before})")
         for line in (*ruling.reasons, *ruling.notes):
-            click.echo(f"  {line}")
+            click.echo(f"  {visible(line)}")
     failed = [f"{model}: {'; '.join(r.reasons)}" for model, r in rulings.items() if not r.accepted]
     if failed:
         raise ThresholdMissed("rejected", where=" · ".join(failed))

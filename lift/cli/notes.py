@@ -7,13 +7,15 @@ from contextlib import suppress
 
 import click
 
+from lift.errors import visible
+
 STDERR = 2
 
 
 def note(text: str) -> None:
     """Say it; that nobody listens there any more is no reason to stop."""
     try:
-        click.echo(text, err=True)
+        click.echo(visible(text, keep="\n"), err=True)
     except (OSError, ValueError):
         with suppress(OSError):  # what is still in the buffer must not fail at exit either
             os.dup2(os.open(os.devnull, os.O_WRONLY), STDERR)

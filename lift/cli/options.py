@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -38,7 +39,7 @@ def settings(*names: str) -> Callable[[Command], Command]:
             flags = {name: options.pop(name) for name in names}
             if options.pop("no_cache", False):
                 flags["cache_max_age"] = 0
-            config = read(Path.cwd(), os.environ, flags)
+            config = read(_here(), os.environ, flags)
             return command(config=config, **options)
 
         result: Any = configured
@@ -47,6 +48,30 @@ def settings(*names: str) -> Callable[[Command], Command]:
         return result  # type: ignore[no-any-return]
 
     return decorate
+
+
+def _here() -> Path:
+    from lift.errors import CouldNotRun
+
+    try:
+        return Path.cwd()
+    except OSError as gone:
+        raise CouldNotRun(
+            f"the current folder cannot be found: {gone.strerror}", fix="change to another"
+        ) from gone
+
+
+class Number(click.FloatRange):
+    """A number within bounds; NaN and infinity, which not every bound keeps out, are none."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is no number", param, ctx)
+        return number
 
 
 def _option(name: str) -> Callable[[Any], Any]:
@@ -87,12 +112,16 @@ METAVAR = {
 }
 
 
+WIDEST = 500
+"""Characters of a line; no screen has more."""
+
+
 def screen() -> dict[str, Any]:
     """Width and colour for a report: those of the terminal that standard output is."""
     import shutil
     import sys
 
     return {
-        "width": max(60, shutil.get_terminal_size((100, 24)).columns),
+        "width": min(max(60, shutil.get_terminal_size((100, 24)).columns), WIDEST),
         "color": sys.stdout.isatty() and "NO_COLOR" not in os.environ,
     }

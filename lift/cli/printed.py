@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +20,42 @@ def print_left(experiment: str, calls: int, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"experiment": experiment, "in_batches": calls}))
     note(f"{experiment}: {calls} calls wait for batches; lift collect gets their answers")
+
+
+def check_out(out: str | None) -> None:
+    """Check that --out can be written, before anything is done for it.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    from lift.errors import UsageError
+    from lift.files import check_target
+
+    try:
+        if out is not None:
+            check_target(Path(out))
+    except OSError as bad:
+        raise UsageError(
+            f"--out cannot be written: {bad.strerror}", where=out or "--out", fix="name a file"
+        ) from bad
+
+
+def write_out(out: str, text: str) -> None:
+    """Write a report into the file that --out names.
+
+    Raises:
+        CouldNotRun: it cannot be written.
+    """
+    from lift.errors import CouldNotRun
+
+    try:
+        Path(out).write_text(text, "utf-8")
+    except OSError as bad:
+        raise CouldNotRun(
+            f"--out cannot be written: {bad.strerror}",
+            where=out,
+            fix="lift report --format json --out FILE writes it again",
+        ) from bad
 
 
 def print_comparison(result: Result, *, as_json: bool) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from lift.cli.notes import note
+from lift.errors import counted
 from lift.schema import SETTLED, Evidence, Status, Trial, Vote
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Tally:
         if self.reused:
             parts.append(f"{self.reused} reused")
         if self.errors:
-            parts.append(f"{self.errors} errors")
+            parts.append(counted(self.errors, "error"))
         return " · ".join(parts)
 
     def remaining(self) -> str:
@@ -169,6 +170,10 @@ def watching(prepared: Prepared, config: Config) -> Iterator[Watcher]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True)) as progress:
         yield Bar(tally, progress)

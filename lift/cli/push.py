@@ -10,8 +10,9 @@ import click
 
 from lift.cli.interrupts import told
 from lift.cli.notes import note
-from lift.cli.options import JSON, settings
+from lift.cli.options import JSON, Number, settings
 from lift.cli.sending import elsewhere
+from lift.errors import CouldNotRun, counted, visible
 
 if TYPE_CHECKING:
     from lift.journal import Journal
@@ -30,7 +31,7 @@ SHOWN = 20
 @click.option("--wait", "waits", is_flag=True, help="Until all of it can be read there.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="SECONDS",
     help="Of --wait.  [default: 600; in Langfuse Cloud 1200]",
 )
@@ -56,7 +57,6 @@ def command(
     """
     import json
 
-    from lift.errors import CouldNotRun
     from lift.journal import Journal
 
     with (
@@ -69,10 +69,12 @@ def command(
     if as_json:
         click.echo(json.dumps(pushed, indent=2))
     if unsent := sum(one["unsent"] for one in pushed.values()):
-        raise CouldNotRun(f"{unsent} parts are unsent", where="Langfuse", fix="run lift push again")
+        raise CouldNotRun(
+            f"{counted(unsent, 'part')} not sent", where="Langfuse", fix="run lift push again"
+        )
     if missing := sum(len(one.get("missing", ())) for one in pushed.values()):
         raise CouldNotRun(
-            f"{missing} things cannot be read yet",
+            f"{counted(missing, 'thing')} cannot be read yet",
             where="Langfuse",
             fix="look again later with lift push --wait; the journal has them meanwhile",
         )
@@ -97,7 +99,7 @@ def _pushed(
         idle = idle and delivery.idle
         done[name] = {"unsent": delivery.unsent, "lines": list(delivery.lines)}
         for line in delivery.lines if not (quiet or delivery.idle) else ():
-            click.echo(f"{name}: {line}")
+            click.echo(visible(f"{name}: {line}"))
     if idle and not quiet:
         click.echo("nothing to send")
     until = None if timeout is None else time.monotonic() + timeout
@@ -107,7 +109,7 @@ def _pushed(
             found = wait(config, journal, name, seconds=left)
             done[name]["missing"] = [piece._asdict() for piece in found.missing]
             for line in _told(found) if not quiet else ():
-                click.echo(f"{name}: {line}")
+                click.echo(visible(f"{name}: {line}"))
     return done
 
 

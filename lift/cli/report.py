@@ -27,17 +27,17 @@ def command(config: Config, experiment: str | None, kind: str, out: str | None) 
       lift report > comment.md
       lift report vaadin-playwright-test-1a2b3c4d --format json --out result.json
     """
-    from pathlib import Path
-
+    from lift.cli.printed import check_out, write_out
     from lift.journal import Journal
     from lift.reports import json, markdown
     from lift.results import candidates, compared
 
+    check_out(out)
     with Journal(config.path("journal"), create=False) as journal:
         result = compared(journal, experiment)
         asking = candidates(journal, result)
     text = json.comparison(result, asking) if kind == "json" else markdown.comparison(result)
     if out:
-        Path(out).write_text(text, "utf-8")
+        write_out(out, text)
     else:
         click.echo(text, nl=False)

@@ -60,7 +60,7 @@ def _send(config: Config, found: Review) -> None:
 
 
 def _check(found: Review, thresholds: Sequence[Threshold]) -> None:
-    from lift.errors import Incomplete, ThresholdMissed
+    from lift.errors import Incomplete, ThresholdMissed, counted
     from lift.review import measured
     from lift.thresholds import missed
 
@@ -71,7 +71,8 @@ def _check(found: Review, thresholds: Sequence[Threshold]) -> None:
             fix="run it again: it asks what was not decided",
         )
 
-    lines = [f"{len(found.lint.errors)} lint errors"] if found.lint and found.lint.errors else []
+    errors = len(found.lint.errors) if found.lint else 0
+    lines = [counted(errors, "lint error")] if errors else []
     lines += missed(thresholds, measured(found))
     if lines:
         raise ThresholdMissed("; ".join(lines), where=found.skill)

@@ -10,6 +10,7 @@ import click
 from lift.cli.notes import note
 from lift.cli.options import FAIL_ON, JSON, NO_CACHE, NO_WAIT, settings
 from lift.cli.printed import print_left
+from lift.errors import counted
 
 if TYPE_CHECKING:
     from lift.prepare import Prepared
@@ -33,7 +34,11 @@ if TYPE_CHECKING:
     help="What is compared; old_skill=REV-or-PATH is the skill as it was.",
 )
 @click.option(
-    "--repeats", "--runs", type=click.IntRange(min=1), metavar="N", help="How often each is asked."
+    "--repeats",
+    "--runs",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="How often each is asked.",
 )
 @click.option("--experiment", metavar="NAME", help="Name it, instead of by what is asked.")
 @click.option("--again", is_flag=True, help="A fresh experiment, though one is answered.")
@@ -76,6 +81,7 @@ def command(
       lift --full --dry-run
       lift --full --batch
     """
+    from lift.cli.printed import check_out
     from lift.cli.sending import sending
     from lift.prepare import prepare
     from lift.results import check
@@ -86,6 +92,7 @@ def command(
     if no_wait and not wanted["batch"]:
         raise click.UsageError("--no-wait goes with --batch")
     thresholds = asked(config, fail_on)
+    check_out(out)
     prepared = prepare(config, _wanted(quick=quick, plan_only=dry_run, **wanted))
     for notice in prepared.notices if not (dry_run and as_json) else ():
         note(notice)
@@ -142,14 +149,14 @@ def _wanted(*, quick: bool, **wanted: Any) -> Any:
 def _plan_line(prepared: Prepared) -> str:
     plan, estimate = prepared.plan, prepared.estimate
     answered = len(plan.trials) - len(prepared.left) - prepared.in_batches
-    line = f"{plan.experiment}: {len(plan.trials)} trials"
+    line = f"{plan.experiment}: {counted(len(plan.trials), 'trial')}"
     if answered:
         line += f", {answered} already answered"
     if prepared.in_batches:
         line += f", {prepared.in_batches} in a batch"
     if prepared.reused:
         line += f", {prepared.reused} answered before by an equal request"
-    line += f"; {estimate.calls} calls, about ${estimate.usd:.2f}"
+    line += f"; {counted(estimate.calls, 'call')}, about ${estimate.usd:.2f}"
     return line + f" (${estimate.low_usd:.2f} to ${estimate.high_usd:.2f})"
 
 
@@ -192,9 +199,7 @@ def _load_reports() -> None:
 
 
 def _print_result(config: Config, prepared: Prepared, *, out: str | None, as_json: bool) -> Result:
-    from pathlib import Path
-
-    from lift.cli.printed import print_comparison
+    from lift.cli.printed import print_comparison, write_out
     from lift.journal import Journal
     from lift.reports import json
     from lift.results import candidates, compared
@@ -203,6 +208,6 @@ def _print_result(config: Config, prepared: Prepared, *, out: str | None, as_jso
         result = compared(journal, prepared.plan.experiment, plan=prepared.plan)
         if out:
             asking = candidates(journal, result)
-            Path(out).write_text(json.comparison(result, asking) + "\n", "utf-8")
+            write_out(out, json.comparison(result, asking) + "\n")
     print_comparison(result, as_json=as_json)
     return result

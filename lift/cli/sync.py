@@ -42,7 +42,7 @@ def command(
     import json
 
     from lift.cli.counting import counting
-    from lift.errors import ThresholdMissed
+    from lift.errors import ThresholdMissed, counted
     from lift.outbox.syncing import sync
 
     with told("what was written stays", fix="lift sync writes the rest"):
@@ -56,7 +56,10 @@ def command(
             note(f"  {line}")
     writes = sum(one.writes for one in done.values())
     if check and writes:
-        raise ThresholdMissed(f"{writes} items differ", where="lift sync", fix="run lift sync")
+        differ = "differs" if writes == 1 else "differ"
+        raise ThresholdMissed(
+            f"{counted(writes, 'item')} {differ}", where="lift sync", fix="run lift sync"
+        )
 
 
 def _named(one: Synced, *, check: bool) -> Iterator[str]:

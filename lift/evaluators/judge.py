@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any, Literal, NamedTuple
 
-from pydantic import ValidationError
-
 from lift.schema import Evidence, Noun, Request, Slug, Text, Unit, digest
 
 BEST = 5
@@ -48,7 +46,9 @@ class Verdict(NamedTuple):
     why: str
 
 
-class _Said(Noun):
+class Said(Noun):
+    """What a judge replies, as SCHEMA has it."""
+
     rationale: str
     score: Literal[0, 1, 2, 3, 4, 5]
 
@@ -95,8 +95,8 @@ class Judge(Noun):
             ValueError: it is not what was asked for; such a vote is no score.
         """
         try:
-            said = _Said.model_validate(json.loads(text))
-        except (ValidationError, json.JSONDecodeError) as bad:
+            said = Said.model_validate(json.loads(text))
+        except (ValueError, RecursionError) as bad:
             raise ValueError(f"the judge's answer cannot be read: {text[:80]!r}") from bad
         return Verdict(said.score / BEST, said.rationale)
 

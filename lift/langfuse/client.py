@@ -24,6 +24,7 @@ from pydantic import SecretStr, field_validator
 from lift.langfuse import faults
 from lift.langfuse.faults import LangfuseError, Refused, Unclear
 from lift.langfuse.pace import Pace
+from lift.network import from_environment
 from lift.schema import Noun
 from lift.settings import is_loopback
 
@@ -101,15 +102,7 @@ class Connection:
         self._pause_s, self._tries, self._waits_s = pause_s, tries, waits_s
         self._pace = pace or Pace(sleep=sleep)
         self._random = random.Random(seed)
-        self._http = httpx.Client(
-            base_url=credential.base_url,
-            auth=(credential.public_key, credential.secret_key.get_secret_value()),
-            limits=httpx.Limits(keepalive_expiry=IDLE_S),
-            # proxies of the environment are for other hosts than a local server
-            trust_env=not is_loopback(credential.base_url),
-            # certificates take a tenth of a second to load, and plain HTTP shows none
-            verify=urlsplit(credential.base_url).scheme == "https",
-        )
+        self._credential = credential
 
     def __enter__(self) -> Connection:
         return self
@@ -124,7 +117,22 @@ class Connection:
 
     def close(self) -> None:
         """Close the connection."""
-        self._http.close()
+        if "_http" in self.__dict__:
+            self._http.close()
+
+    @cached_property
+    def _http(self) -> httpx.Client:
+        credential = self._credential
+        with from_environment(LangfuseError, httpx.InvalidURL):
+            return httpx.Client(
+                base_url=credential.base_url,
+                auth=(credential.public_key, credential.secret_key.get_secret_value()),
+                limits=httpx.Limits(keepalive_expiry=IDLE_S),
+                # proxies of the environment are for other hosts than a local server
+                trust_env=not is_loopback(credential.base_url),
+                # certificates take a tenth of a second to load, and plain HTTP shows none
+                verify=urlsplit(credential.base_url).scheme == "https",
+            )
 
     # ---- what is at the other end
 
@@ -300,7 +308,7 @@ class Connection:
     def _read(self, response: httpx.Response) -> Answer:
         try:
             body = response.json()
-        except ValueError as bad:
+        except (ValueError, RecursionError) as bad:
             raise faults.page(response) from bad
         if not isinstance(body, dict):
             raise faults.page(response)

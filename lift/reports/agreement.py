@@ -6,14 +6,12 @@ import json
 from collections.abc import Sequence
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from lift.agreement import Agreement
-from lift.errors import visible
 from lift.redact import redacted
 from lift.reports.judges import kappa, weakness
-from lift.reports.terminal import rendered
+from lift.reports.screen import Table, plain, rendered
 
 
 def terminal(found: Sequence[Agreement], *, width: int = 100, color: bool = False) -> str:
@@ -21,12 +19,12 @@ def terminal(found: Sequence[Agreement], *, width: int = 100, color: bool = Fals
     parts: list[RenderableType] = []
     for one in found:
         parts += [
-            Text(visible(f"{one.judge} {one.model} and people: {kappa(one)}"), style="bold"),
+            plain(f"{one.judge} {one.model} and people: {kappa(one)}", "bold"),
             _table(one),
             Text(f"pass by the judge: {one.judge_passes:.0%}, by people: {one.people_pass:.0%}"),
         ]
         if one.is_weak:
-            parts.append(Text(weakness(one), style="yellow"))
+            parts.append(plain(weakness(one), "yellow"))
     return rendered(parts, width=width, color=color)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from lift.backends.demo import NOTICE
+from lift.errors import visible
 from lift.frames import (
     ALL,
     BASE,
@@ -122,4 +123,5 @@ def _row(cells: list[str]) -> str:
 
 def _plain(text: str) -> str:
     """Text that is no markup of its own, but for the marks put around it here."""
-    return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
+    one_line = visible(text.replace("\n", " "))
+    return html.escape(one_line, quote=False).replace("|", "\\|")

@@ -7,15 +7,14 @@ from collections import Counter
 from typing import Any
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from activation.lint import LintReport
 from activation.metrics import Rate
 from lift.backends.demo import NOTICE
-from lift.errors import visible
+from lift.errors import counted
 from lift.redact import redacted
-from lift.reports.terminal import rendered
+from lift.reports.screen import Table, plain, rendered
 from lift.review import Activation, Review
 
 MOST_OF_A_RULE = 8
@@ -27,11 +26,11 @@ COLORS = {"error": "red", "warning": "yellow"}
 def terminal(review: Review, *, width: int = 100, color: bool = False) -> str:
     """Findings with their lines, the scores, the confusion matrix and the misses."""
     review = Review.model_validate(redacted(review.model_dump()))
-    parts: list[RenderableType] = [Text(visible(review.skill), style="bold")]
+    parts: list[RenderableType] = [plain(review.skill, "bold")]
     if review.lint:
         parts += _lint(review.lint)
     if review.skipped:
-        parts.append(Text(f"activation not asked: {visible(review.skipped)}", style="yellow"))
+        parts.append(plain(f"activation not asked: {review.skipped}", "yellow"))
     if review.activation:
         parts += _activation(review.activation)
     return rendered(parts, width=width, color=color)
@@ -60,16 +59,18 @@ def _lint(report: LintReport) -> list[RenderableType]:
         if shown[found.rule] > MOST_OF_A_RULE:
             continue
         table.add_row(
-            f"{visible(found.file)}:{found.line}",
+            f"{found.file}:{found.line}",
             Text(found.severity, style=COLORS[found.severity]),
-            Text(f"{visible(found.message)} ({found.rule}). {visible(found.fix)}"),
+            f"{found.message} ({found.rule}). {found.fix}",
         )
     for rule, count in shown.items():
         if count > MOST_OF_A_RULE:
             table.add_row("", "", f"and {count - MOST_OF_A_RULE} more of the rule {rule}")
     verdicts = {True: "yes", False: "no", None: "unknown"}
     accepts = [f"{one.consumer}: {verdicts[one.accepts]}" for one in report.consumers]
-    line = f"lint {report.score:.2f}: {len(report.errors)} errors, {len(report.warnings)} warnings"
+    errors = counted(len(report.errors), "error")
+    warnings = counted(len(report.warnings), "warning")
+    line = f"lint {report.score:.2f}: {errors}, {warnings}"
     return [table, Text(line, style="bold"), Text(f"accepted by {', '.join(accepts)}", "dim")]
 
 
@@ -84,18 +85,18 @@ def _activation(found: Activation) -> list[RenderableType]:
     misses = Table(box=None, pad_edge=False, show_header=False)
     for miss in found.misses:
         kind = "did not load" if miss.should_load else "loaded"
-        misses.add_row(miss.prompt, kind, Text(visible(f"{miss.reason} Yet: {miss.why}")))
+        misses.add_row(miss.prompt, kind, f"{miss.reason} Yet: {miss.why}")
     rates = ", ".join(f"{name} {_rate(rate)}" for name, rate in _rates(found).items())
     line = f"activation: {rates}"
-    invalid = f"INVALID: {visible(found.coverage.invalid)}"
+    invalid = f"INVALID: {found.coverage.invalid}"
     cost = f"{found.coverage.scored} of {found.coverage.planned} prompts decided by {found.model}"
     return [
         *parts,
         matrix,
         misses,
         Text(line, "bold"),
-        *([Text(invalid, "bold red")] if found.coverage.invalid else []),
-        Text(f"{cost} · ${found.cost_usd:.6f}", "dim"),
+        *([plain(invalid, "bold red")] if found.coverage.invalid else []),
+        plain(f"{cost} · ${found.cost_usd:.6f}", "dim"),
     ]
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from rich.console import Console, RenderableType
-from rich.panel import Panel
-from rich.table import Table
+from rich.console import RenderableType
 from rich.text import Text
 
 from lift.against import Against, left_out
 from lift.agreement import Judging
 from lift.backends.demo import NOTICE
 from lift.comparing import FEWEST_ITEMS
-from lift.errors import visible
 from lift.frames import (
     ALL,
     BASE,
@@ -38,6 +34,7 @@ from lift.frames import (
 from lift.journal import Experiment, Record
 from lift.reports import findings
 from lift.reports.judges import standing, summaries, told
+from lift.reports.screen import Panel, Table, plain, prose, rendered
 from lift.results import Result
 from lift.schema import OLD_SKILL
 from lift.stats import FEW
@@ -62,7 +59,7 @@ def comparison(result: Result, *, width: int = 100, color: bool = False) -> str:
     parts: list[RenderableType] = [_heading(result.experiment, result.against)]
     for number, one in enumerate(result.every):
         parts += [*([Text()] if number else []), *_verdicts(one), *_table(one), *_judges(one)]
-        parts += [Text(visible(line)) for line in findings.lines(one.diagnostics)]
+        parts += [plain(line) for line in findings.lines(one.diagnostics)]
     parts += [_bill(result), *_overlap(result.against)]
     return rendered(parts, width=width, color=color)
 
@@ -127,22 +124,22 @@ def record(one: Record, *, width: int = 100, color: bool = False) -> str:
     """One trial in full."""
     trial, evidence = one.trial, one.evidence
     title = f"{trial.name} · {trial.model} · attempt {trial.attempt} · {one.status}"
-    parts: list[RenderableType] = [Panel(_shown(one.item["prompt"]), title=f"prompt · {title}")]
+    parts: list[RenderableType] = [Panel(prose(one.item["prompt"]), title=f"prompt · {title}")]
     if evidence is None:
         return rendered([*parts, Text("not asked yet")], width=width, color=color)
     if evidence.canned:
         parts.append(Text(NOTICE, style="yellow"))
     if evidence.why:
-        parts.append(Text(visible(evidence.why), style="red"))
+        parts.append(plain(evidence.why, "red"))
     if evidence.reply:
-        parts.append(Panel(_shown(evidence.text), title=f"reply · {evidence.reply.model}"))
+        parts.append(Panel(prose(evidence.text), title=f"reply · {evidence.reply.model}"))
     for score in one.scores:
         value = "not scored" if score.value is None else f"{score.value:.2f}"
         outcome = {True: "pass", False: "fail", None: ""}[score.passed]
-        parts.append(_shown(f"{score.evaluator}: {value} {outcome} · {score.why}"))
+        parts.append(prose(f"{score.evaluator}: {value} {outcome} · {score.why}"))
     for vote in one.votes:
         value = "not cast" if vote.value is None else f"{vote.value:.2f}"
-        parts.append(_shown(f"{vote.evaluator} {vote.number} ({vote.model}): {value} · {vote.why}"))
+        parts.append(prose(f"{vote.evaluator} {vote.number} ({vote.model}): {value} · {vote.why}"))
     used = evidence.usage
     parts.append(
         Text(
@@ -164,7 +161,7 @@ def beside(
     for _ in records:
         grid.add_column(ratio=1)
     grid.add_row(*(_answer(record) for record in records))
-    prompt = Panel(_shown(records[0].item["prompt"].strip()), title=records[0].trial.item)
+    prompt = Panel(prose(records[0].item["prompt"].strip()), title=records[0].trial.item)
     return rendered([_heading(experiment), prompt, grid], width=width, color=color)
 
 
@@ -175,22 +172,17 @@ def _answer(one: Record) -> Panel:
         f"{score.evaluator} {score.value:.2f}" for score in one.scores if score.value is not None
     ]
     title = " · ".join([one.trial.condition, one.status, *lines])
-    return Panel(_shown(text or why), title=title)
-
-
-def _shown(text: str) -> Text:
-    """Text from a model or a user, harmless to a terminal."""
-    return Text(visible(text.replace("\r\n", "\n"), keep="\n\t"))
+    return Panel(prose(text or why), title=title)
 
 
 def _heading(experiment: Experiment, against: Against | None = None) -> Text:
-    head = Text(experiment.name, style="bold")
+    head = plain(experiment.name, "bold")
     models = ", ".join(experiment.models)
     if against:
-        head.append(f" − {against.experiment.name}")
+        head.append_text(plain(f" − {against.experiment.name}"))
         if against.experiment.models != experiment.models:
             models += f" − {', '.join(against.experiment.models)}"
-    head.append(f"  {models} · {', '.join(experiment.datasets)}", "dim")
+    head.append_text(plain(f"  {models} · {', '.join(experiment.datasets)}", "dim"))
     if experiment.canned or (against and against.experiment.canned):
         head.append(f"\n{NOTICE}", "yellow")
     return head
@@ -257,17 +249,17 @@ def _verdicts(result: Result) -> list[Text]:
     lines = []
     for claim in result.claims:
         model = f" ({claim.model})" if len(result.claims) > 1 else ""
-        line = Text(f"{claim.verdict}{model}", style=f"bold {COLORS.get(claim.verdict, 'yellow')}")
-        line.append(f": {claim.says}", style="not bold default")
+        line = plain(f"{claim.verdict}{model}", f"bold {COLORS.get(claim.verdict, 'yellow')}")
+        line.append_text(plain(f": {claim.says}", "not bold default"))
         if claim.beside:
-            line.append(f"; {claim.beside}", style="not bold default")
-        lines += [line, Text(f"  next: {claim.then}")]
+            line.append_text(plain(f"; {claim.beside}", "not bold default"))
+        lines += [line, plain(f"  next: {claim.then}")]
     return lines
 
 
 def _judges(result: Result) -> list[Text]:
-    lines = [Text(visible(line)) for line in summaries(result)]
-    known = [Text(visible(f"  {standing(one)}"), style=_style(one)) for one in told(result)]
+    lines = [plain(line) for line in summaries(result)]
+    known = [plain(f"  {standing(one)}", _style(one)) for one in told(result)]
     return [*lines, *known]
 
 
@@ -281,7 +273,7 @@ def _bill(result: Result) -> Text:
     if experiment.errored:
         line += f", {experiment.errored} errored"
     if failed := findings.failures(result):
-        line += f", {visible(failed)}"
+        line += f", {failed}"
     line += f" · ${experiment.cost_usd:.6f} in all"
     if experiment.lost_usd:
         line += f" (and at most ${experiment.lost_usd:.4f} for calls that broke off)"
@@ -290,7 +282,7 @@ def _bill(result: Result) -> Text:
     for reused in experiment.reused:
         since = f"{_moment(reused.since_ms):%Y-%m-%d}"
         line += f"\n{reused.condition}: {reused.answers} answers reused, the oldest of {since}"
-    return Text(line, style="dim")
+    return prose(line, "dim")
 
 
 def _share(value: float) -> str:
@@ -341,14 +333,3 @@ def _side(name: str) -> Any:
 
 def _moment(ms: int) -> datetime:
     return datetime.fromtimestamp(ms / 1000, UTC)
-
-
-def rendered(parts: Sequence[RenderableType], *, width: int, color: bool) -> str:
-    """What rich makes of the parts, one below the other."""
-    console = Console(
-        file=io.StringIO(), width=width, force_terminal=color, no_color=not color, highlight=False
-    )
-    for part in parts:
-        console.print(part)
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in text.splitlines())
