@@ -74,15 +74,18 @@ def test_a_push_with_nothing_to_send_says_so_and_prints_no_link(project, serve, 
 
 def test_ctrl_c_while_sending_says_what_is_left(project, serve, langfuse):
     serve(greets)
-    langfuse.faults.append(Fault(OTEL, hang=True))
+    langfuse.faults.append(Fault("/api/public/", hang=True))
     process = project.start("run", "--only", "greet-0")
-    wait_for(lambda: langfuse.writes(OTEL))
+    assert process.stdout is not None
+    assert any("2 of 2 trials answered" in line for line in iter(process.stdout.readline, ""))
+    wait_for(lambda: langfuse.asked)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
 
     assert process.returncode == 130
-    assert "every answer is recorded, but Langfuse has not taken all" in err
+    assert "recorded" in err
     assert "lift push" in err
+    assert "before anything was asked" not in err
     assert "Traceback" not in err
     langfuse.faults.clear()
     assert project.lift("push").returncode == 0

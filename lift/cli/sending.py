@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from lift.cli.interrupts import told
@@ -33,15 +33,14 @@ def sending(config: Config, experiment: str) -> Iterator[None]:
     from lift.outbox.meanwhile import Meanwhile
     from lift.settings import langfuse_keys
 
-    recorded = told("every answer so far is recorded", fix="run the same command again: it goes on")
     if langfuse_keys(config) is None:
-        with recorded:
+        with _recorded():
             yield
         note("nothing was sent to Langfuse: no keys are set")
         return
-    with Meanwhile(config, experiment) as meanwhile:
+    with _recorded(), Meanwhile(config, experiment) as meanwhile:
         try:
-            with recorded:
+            with _recorded():
                 yield
         except Interrupted:
             note("lift push sends to Langfuse what it has not taken")
@@ -50,6 +49,10 @@ def sending(config: Config, experiment: str) -> Iterator[None]:
             _send_rest(config, experiment, meanwhile)
             raise
         _send_rest(config, experiment, meanwhile)
+
+
+def _recorded() -> AbstractContextManager[None]:
+    return told("every answer so far is recorded", fix="run the same command again: it goes on")
 
 
 def elsewhere() -> Callable[[], None]:
