@@ -64,6 +64,8 @@ class Langfuse:
     prompts: dict[str, list[Row]] = field(default_factory=dict)
     """Name → its versions."""
     configs: list[Row] = field(default_factory=list)
+    ahead_s: float = 0.0
+    """Its clock, of ours."""
     url: str = ""
     closing: threading.Event = field(default_factory=threading.Event)
     lock: threading.RLock = field(default_factory=threading.RLock)

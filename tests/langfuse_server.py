@@ -7,6 +7,7 @@ import json
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -44,6 +45,9 @@ def serving(langfuse: Langfuse) -> Iterator[Langfuse]:
 
         def do_PATCH(self) -> None:
             self.answer()
+
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            return super().date_time_string((timestamp or time.time()) + langfuse.ahead_s)
 
         def log_message(self, *_args: Any) -> None:
             """Nothing: tests read what they need from the project."""

@@ -84,6 +84,8 @@ class Model:
     before_taking: Callable[[], object] = lambda: None
     after_taking: Callable[[], object] = lambda: None
     """Called while a client waits to hear that its batch was taken."""
+    models_status: int = 200
+    """What it answers to whether it has a model."""
     calls: list[dict[str, Any]] = field(default_factory=list)
     """Request bodies, in order of arrival."""
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -132,6 +134,11 @@ def serving(script: Script | None = None) -> Iterator[Model]:
                 model.leave()
 
         def do_GET(self) -> None:
+            if self.path.startswith("/v1/models"):
+                known = {"id": self.path.rpartition("/")[2], "type": "model", "display_name": "m"}
+                data = json.dumps({**known, "created_at": "2026-01-01T00:00:00Z"}).encode()
+                _send(self, Says(status=model.models_status), data, "application/json")
+                return
             with suppress(BrokenPipeError, ConnectionResetError):
                 _answer_about(self, model)
 

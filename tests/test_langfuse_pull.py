@@ -356,3 +356,19 @@ def test_many_trials_come_back_page_by_page(journal: Journal, langfuse: Langfuse
     pages = [a.path for a in langfuse.asked[before:]]
     assert pages.count("/api/public/experiment-items") == 3
     assert pages.count("/api/public/v3/scores") > 6
+
+
+def test_what_was_given_before_is_known_to_be(journal: Journal, langfuse: Langfuse):
+    plan = planned(4)
+    journal.begin(plan, now_ms=START_MS)
+    for number, trial in enumerate(plan.trials):
+        before = {"cached": True, "kept_ms": START_MS - number, "kept_usd": 0.5, "cost_usd": 0.0}
+        kept = before if trial.condition == "without_skill" else {}
+        journal.record(trial, answered(trial, **kept), checks(trial))
+    sent(journal, langfuse)
+
+    found, ours = pull(langfuse).experiment, journal.experiment("exp")
+
+    assert found.reused == ours.reused != ()
+    assert (found.cache_writes, found.cache_reads) == (ours.cache_writes, ours.cache_reads)
+    assert found.cache_writes == 4

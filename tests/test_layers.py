@@ -66,9 +66,10 @@ LAYERS = {
     "lift.gating": 9,
     "activation": 6,
     "lift.reports": 9,
+    "lift.doctor": 10,
     "lift.api": 10,
-    "lift.cli": 10,
-    "lift": 11,
+    "lift.cli": 11,
+    "lift": 12,
 }
 
 ONLY_IN = {

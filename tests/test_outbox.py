@@ -83,6 +83,7 @@ def test_ctrl_c_while_sending_says_what_is_left(project, serve, langfuse):
     _, err = process.communicate(timeout=30)
 
     assert process.returncode == 130
+    assert "every answer" in err
     assert "recorded" in err
     assert "lift push" in err
     assert "before anything was asked" not in err

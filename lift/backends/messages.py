@@ -136,7 +136,7 @@ class Messages:
         self._answered = False
         known = (credential.api_key, credential.auth_token, *credential.headers.values())
         self._secrets = [s.get_secret_value() for s in known if s and len(s) >= SHORTEST_SECRET]
-        self.client = _client(credential, concurrency)
+        self.client = client_of(credential, concurrency)
 
     async def answer(
         self,
@@ -356,7 +356,8 @@ def _blocks(texts: Sequence[str]) -> str | list[TextBlockParam]:
     return [{"type": "text", "text": text} for text in texts]
 
 
-def _client(credential: Credential, concurrency: int) -> anthropic.AsyncAnthropic:
+def client_of(credential: Credential, concurrency: int) -> anthropic.AsyncAnthropic:
+    """The SDK's client for a credential; it repeats nothing by itself."""
     key, token = credential.api_key, credential.auth_token
     secret = key.get_secret_value() if key else None
     if not key and not token:

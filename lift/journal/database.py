@@ -93,6 +93,16 @@ class Database:
         finally:
             os.close(file)
 
+    def problems(self) -> list[str]:
+        """What is wrong with the file; empty where it is whole.
+
+        Raises:
+            JournalError: it cannot be read at all.
+        """
+        with self._explained():
+            said = [str(row[0]) for row in self._db.execute("PRAGMA quick_check(5)")]
+            return [] if said == ["ok"] else said
+
     @property
     def _ballast(self) -> Path:
         return self.path.with_name(f"{self.path.name}.ballast")

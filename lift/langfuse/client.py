@@ -13,6 +13,7 @@ import itertools
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -32,6 +33,9 @@ OLDEST = (4, 59)
 """The first server version that takes scores as a list, with their times."""
 
 Query = Mapping[str, str | int]
+
+HEALTH = "/api/public/health"
+HALF_A_SECOND = 0.5
 
 PAGE = 100
 OBSERVATIONS_PAGE = 1000
@@ -152,6 +156,21 @@ class Connection:
         """
         return self._version
 
+    def clock_ahead_s(self) -> float | None:
+        """How far this machine's clock is ahead of the server's; None where it does not tell.
+
+        Raises:
+            LangfuseError: it cannot be asked.
+        """
+        began = time.time()
+        response = self._request("GET", HEALTH, repeatable=True)
+        between = (began + time.time()) / 2
+        try:
+            told = parsedate_to_datetime(response.headers.get("date", "")).timestamp()
+        except (TypeError, ValueError):
+            return None
+        return between - (told + HALF_A_SECOND)  # it tells whole seconds
+
     def takes_lists(self) -> bool:
         """Whether the server takes scores as a list; one that hides its version is a new one."""
         return not self._version or self._version >= OLDEST
@@ -181,7 +200,7 @@ class Connection:
 
     @cached_property
     def _version(self) -> tuple[int, ...]:
-        said = str(self.get("/api/public/health").get("version", ""))
+        said = str(self.get(HEALTH).get("version", ""))
         parts = said.removeprefix("v").partition("-")[0].split(".")
         return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else ()
 

@@ -9,13 +9,19 @@ from typing import Any, NamedTuple
 
 from lift import frames
 from lift.errors import ExperimentError
-from lift.journal import Experiment
+from lift.journal import Experiment, Reused
 from lift.langfuse import ids, planned, scores
 from lift.langfuse.client import PAGE, Connection, Query
 from lift.langfuse.faults import LangfuseError
 from lift.langfuse.present import items
 from lift.langfuse.runs import Place
-from lift.langfuse.traces import CHECKS, unscored
+from lift.langfuse.traces import (
+    CACHE_READ_TOKENS,
+    CACHE_WRITE_TOKENS,
+    CHECKS,
+    KEPT_MS,
+    unscored,
+)
 from lift.langfuse.wire import moment, text
 from lift.schema import SETTLED, Status
 
@@ -102,7 +108,8 @@ def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulle
     rows += [row for attempt in latest.values() for row in _silent(attempt)]
     judges = _total(scores.JUDGE_COST_USD, (score["metadata"] for score in given))
     lost = _total("lost_usd", (attempt.metadata for attempt in attempts.values()))
-    facts = _experiment(about, trials, judges_usd=judges, lost_usd=lost)
+    asked = [attempt.metadata for attempt in latest.values()]
+    facts = _experiment(about, trials, asked, judges_usd=judges, lost_usd=lost)
     people = [row for score in every if (row := _annotation(score, attempts, latest))]
     return Pulled(
         _ordered(trials), _ordered(rows), _ordered(people), facts, _hashes(found, attempts)
@@ -286,9 +293,15 @@ def _total(key: str, metadata: Iterable[Metadata]) -> float:
 
 
 def _experiment(
-    about: Metadata, trials: Sequence[Row], *, judges_usd: float, lost_usd: float
+    about: Metadata,
+    trials: Sequence[Row],
+    asked: Sequence[Metadata],
+    *,
+    judges_usd: float,
+    lost_usd: float,
 ) -> Experiment:
     states = [row[frames.STATUS] for row in trials]
+    paid = [metadata for metadata in asked if KEPT_MS not in metadata]
     return Experiment(
         name=about[frames.EXPERIMENT],
         created_ms=int(about.get("created_ms", 0)),
@@ -304,7 +317,19 @@ def _experiment(
         cost_usd=sum(row[frames.COST_USD] for row in trials) + judges_usd,
         lost_usd=lost_usd,
         conditions=tuple(sorted({row[frames.CONDITION] for row in trials})),
+        reused=_reused(asked),
+        cache_writes=sum(CACHE_WRITE_TOKENS in metadata for metadata in paid),
+        cache_reads=sum(CACHE_READ_TOKENS in metadata for metadata in paid),
     )
+
+
+def _reused(asked: Iterable[Metadata]) -> tuple[Reused, ...]:
+    """The answers that were given before, by condition."""
+    kept: dict[str, list[int]] = {}
+    for metadata in asked:
+        if KEPT_MS in metadata:
+            kept.setdefault(metadata[frames.CONDITION], []).append(int(metadata[KEPT_MS]))
+    return tuple(Reused(name, len(times), min(times)) for name, times in sorted(kept.items()))
 
 
 def _ordered(rows: Sequence[Row]) -> list[Row]:

@@ -22,6 +22,11 @@ UNSCORED = "unscored"
 CHECKS = "checks"
 """Metadata: how many checks scored the trial; so many scores there must be."""
 
+KEPT_MS, CACHE_READ_TOKENS, CACHE_WRITE_TOKENS = (
+    "kept_ms", "cache_read_tokens", "cache_write_tokens",
+)  # fmt: skip
+"""Metadata: when the reply was paid for, if it was given before; tokens from and to the cache."""
+
 LEVELS = {Status.ERRORED: "ERROR", Status.FAILED: "WARNING"}
 
 
@@ -132,6 +137,9 @@ def _told(record: Record, known: Facts) -> dict[str, Attribute]:
         "stop_reason": (evidence.reply and evidence.reply.stop_reason) or "",
         UNSCORED: _unscored(record.scores),
         "cached": evidence.cached,
+        KEPT_MS: evidence.kept_ms or 0,
+        CACHE_READ_TOKENS: evidence.usage.cache_read_tokens,
+        CACHE_WRITE_TOKENS: evidence.usage.cache_write_tokens,
     }
     metadata |= flat({name: value for name, value in more.items() if value})
     output = evidence.text if evidence.reply else attribute({"error": evidence.why})

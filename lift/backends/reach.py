@@ -1,0 +1,45 @@
+"""Whether a server takes the credential and has a model: asked without spending anything."""
+
+from __future__ import annotations
+
+import asyncio
+
+import anthropic
+
+from lift.backends.messages import FAULTS, client_of
+from lift.errors import CouldNotRun, CredentialError
+from lift.settings import Credential
+
+SECONDS = 10.0
+
+
+def serves(credential: Credential, model: str) -> bool:
+    """Whether the server says that it has the model; False where it does not tell.
+
+    Raises:
+        CredentialError: it refuses the key.
+        CouldNotRun: it cannot be reached.
+    """
+    return asyncio.run(_serves(credential, model))
+
+
+async def _serves(credential: Credential, model: str) -> bool:
+    client = client_of(credential, 1)
+    try:
+        await client.models.retrieve(model, timeout=SECONDS)
+    except anthropic.APIStatusError as answered:
+        if answered.status_code in (401, 403):
+            raise CredentialError(
+                f"the server refuses the key with status {answered.status_code}",
+                fix="check ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) and the address",
+            ) from answered
+        return False
+    except anthropic.APIConnectionError as broken:
+        raise CouldNotRun(
+            "the server cannot be reached", fix="check ANTHROPIC_BASE_URL and the network"
+        ) from broken
+    except FAULTS:  # an answer that is none: a server that has other addresses alone
+        return False
+    finally:
+        await client.close()
+    return True
