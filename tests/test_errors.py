@@ -181,8 +181,8 @@ def test_a_journal_that_cannot_be_written(project, serve):
     model = serve()
     (project.root / "file").write_text("x")
 
-    for path in ("file/journal.db", "x" * 300):
-        refused(project.lift("--quick", "--journal", path), 3, "journal")
+    refused(project.lift("--quick", "--journal", "file/journal.db"), 3, "journal")
+    refused(project.lift("--quick", "--journal", "x" * 300), 2, "journal cannot be", "too long")
     assert model.calls == []
 
 
@@ -220,7 +220,7 @@ def test_an_item_that_does_not_exist(project, serve):
     refused(project.lift("show", "nope"), 2, "no such trial of 'nope'", "greet-0")
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "a b", "a\nb", "-a", "x" * 121])
+@pytest.mark.parametrize("name", ["", "a/b", "a b", "-a", "x" * 121])
 def test_a_name_that_is_none(project, name):
     refused(project.lift("--quick", f"--experiment={name}"), 2, "no name for an experiment")
 
