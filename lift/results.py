@@ -51,13 +51,13 @@ class Result(NamedTuple):
         return (self, *self.more)
 
 
-def recorded(journal: Journal, name: str | None = None, *, hashed: bool = False) -> Recorded:
+def recorded(journal: Journal, name: str | None = None, *, hashed: bool = True) -> Recorded:
     """An experiment from the journal.
 
     Args:
         journal: where it is recorded.
         name: the experiment; None for the one that ran last.
-        hashed: whether the hashes of its items are wanted.
+        hashed: False where no other experiment is held against it: leaves `items` empty.
 
     Raises:
         ExperimentError: there is no such experiment.
@@ -94,7 +94,7 @@ def compared(
     Raises:
         ExperimentError: there is no such experiment, or it has no such conditions.
     """
-    found = recorded(journal, name)
+    found = recorded(journal, name, hashed=False)
     return result(_planned(found, plan) if plan else found, base=base, other=other)
 
 
