@@ -57,7 +57,7 @@ def recorded(journal: Journal, name: str | None = None, *, hashed: bool = True) 
     Args:
         journal: where it is recorded.
         name: the experiment; None for the one that ran last.
-        hashed: False where no other experiment is held against it: leaves `items` empty.
+        hashed: False leaves `items` empty, which the gate and another experiment need.
 
     Raises:
         ExperimentError: there is no such experiment.
@@ -94,7 +94,7 @@ def compared(
     Raises:
         ExperimentError: there is no such experiment, or it has no such conditions.
     """
-    found = recorded(journal, name, hashed=False)
+    found = recorded(journal, name)
     return result(_planned(found, plan) if plan else found, base=base, other=other)
 
 
