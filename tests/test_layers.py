@@ -61,6 +61,8 @@ LAYERS = {
     "lift.agreement": 3,
     "lift.labels": 5,
     "lift.judged": 8,
+    "lift.suggesting": 7,
+    "lift.advice": 9,
     "lift.gate": 7,
     "lift.baselines": 8,
     "lift.gating": 9,

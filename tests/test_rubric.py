@@ -651,3 +651,28 @@ def test_prose_is_looked_at_as_it_is_written(text):
     (source,) = examined(f"So, {text}.")
 
     assert source.text == f"So, {text}."
+
+
+@pytest.mark.parametrize(
+    ("text", "stop_reason"),
+    [
+        ("a() c()", "end_turn"),
+        ("a() b()", "refusal"),
+        ("", "end_turn"),
+        ("```\nclass X extends D {}\n```", ""),
+    ],
+)
+def test_the_score_is_the_share_of_its_checks_that_hold(text: str, stop_reason: str):
+    rubric = Rubric(must_use=["a(", "b("], must_extend="D", must_not_use=["c(", "d("])
+    reply = Reply(text=text, stop_reason=stop_reason)
+    status = Status.FAILED if stop_reason == "refusal" else Status.OK
+    evidence = Evidence(status=status, reply=reply)
+
+    checked = rubric.checked(evidence)
+
+    assert len(checked) == 5
+    assert rubric.score(evidence).value == sum(one.holds for one in checked) / 5
+
+
+def test_a_trial_that_is_not_graded_has_no_checks():
+    assert Rubric(must_use=["a("]).checked(Evidence(status=Status.ERRORED)) == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from lift.against import Recorded
+    from lift.results import Result
     from lift.settings import Config
+    from lift.suggesting import Suggestion
 
 
 @click.command(name="compare")
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     help="Exit 1 if a category falls by more: 10% of base, or 0.10 points.",
 )
 @FAIL_ON
+@click.option("--suggest", is_flag=True, help="Say what to do about failing checks and odd items.")
 @click.option(
     "--from",
     "source",
@@ -49,6 +53,7 @@ def command(
     against: str | None,
     max_drop: str | None,
     fail_on: tuple[str, ...],
+    suggest: bool,
     source: str,
     since: str,
     as_json: bool,
@@ -66,6 +71,7 @@ def command(
     \b
     Examples:
       lift compare
+      lift compare --suggest
       lift compare --fail-on "rubric<0.8" --fail-on "judge<-0.05" --fail-on "cost>+50%"
       lift compare vaadin-playwright-test-1a2b3c4d --max-drop 10%
       lift compare vaadin-playwright-test-1a2b3c4d --against vaadin-playwright-test-5e6f7a8b
@@ -81,6 +87,8 @@ def command(
     drop = parse_drop(max_drop) if max_drop is not None else None
     if against and base:
         raise click.UsageError("--against is a base: --base names another")
+    if suggest and source == "langfuse":
+        raise click.UsageError("--suggest reads the answers in the journal, not --from langfuse")
     read = _from_langfuse if source == "langfuse" else _from_journal
     found = read(config, experiment, since, hashed=against is not None)
     if against:
@@ -88,7 +96,8 @@ def command(
         compared = held_against(found, base_of, condition=other or WITH_SKILL)
     else:
         compared = result(found, base=base, other=other)
-    print_comparison(compared, as_json=as_json)
+    told = _suggestions(config, compared) if suggest else None
+    print_comparison(compared, as_json=as_json, suggestions=told)
     check(compared, thresholds, drop)
 
 
@@ -115,6 +124,14 @@ def _from_langfuse(
     for line in opinions(found.annotations):
         note(line)
     return found.recorded
+
+
+def _suggestions(config: Config, compared: Result) -> Sequence[Suggestion]:
+    from lift.advice import advice
+    from lift.journal import Journal
+
+    with Journal(config.path("journal"), create=False) as journal:
+        return advice(journal, compared)
 
 
 def _period(text: str) -> timedelta:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from lift.cli.options import screen
 
 if TYPE_CHECKING:
     from lift.results import Result
+    from lift.suggesting import Suggestion
 
 
 def print_left(experiment: str, calls: int, *, as_json: bool) -> None:
@@ -58,8 +60,10 @@ def write_out(out: str, text: str) -> None:
         ) from bad
 
 
-def print_comparison(result: Result, *, as_json: bool) -> None:
-    """Print a comparison.
+def print_comparison(
+    result: Result, *, as_json: bool, suggestions: Sequence[Suggestion] | None = None
+) -> None:
+    """Print a comparison, and what to do about it.
 
     Raises:
         Incomplete: it may not be compared; what is known is printed all the same.
@@ -68,7 +72,10 @@ def print_comparison(result: Result, *, as_json: bool) -> None:
     from lift.reports import json as written
     from lift.reports import terminal
 
-    click.echo(written.comparison(result) if as_json else terminal.comparison(result, **screen()))
+    if as_json:
+        click.echo(written.comparison(result, suggestions=suggestions))
+    else:
+        click.echo(terminal.comparison(result, suggestions=suggestions, **screen()))
     reasons = dict.fromkeys(one.comparison.invalid for one in result.every)
     if any(reasons):
         raise Incomplete(

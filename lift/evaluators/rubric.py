@@ -111,23 +111,46 @@ class Rubric(Noun):
         if not evidence.text.strip():
             why = f"0 of {self._count} checks hold: the reply is empty"
             return self._score(value=0, passed=False, why=why)
-        refused = evidence.reply is not None and evidence.reply.stop_reason == "refusal"
-        return self._graded(self._findings(evidence.text), refused=refused)
+        return self._graded(self._findings(evidence.text), refused=_refused(evidence))
+
+    def checked(self, evidence: Evidence) -> tuple[Checked, ...]:
+        """Each of its checks, and whether it holds; none where the trial is not graded."""
+        if evidence.status not in SETTLED:
+            return ()
+        if not evidence.text.strip():
+            return tuple(one._replace(holds=False) for one in self._checked(""))
+        if _refused(evidence):
+            return tuple(
+                one._replace(holds=one.holds and one.kind != MUST_NOT_USE)
+                for one in self._checked(evidence.text)
+            )
+        return self._checked(evidence.text)
 
     def _score(self, *, value: float | None, passed: bool | None, why: str) -> Score:
         return Score(
             evaluator=self.name, weight=self.weight, value=value, passed=passed, why=_line(why)
         )
 
-    def _findings(self, text: str) -> Findings:
+    def _checked(self, text: str) -> tuple[Checked, ...]:
         sources = examined(text)
         texts = [source.text for source in sources]
-        missing = [_quoted(entry) for entry in self.must_use if not _hit(entry, texts)]
-        if self.must_extend is not None and not _extends(self.must_extend, sources):
-            missing.append(f"a class that extends {_quoted(self.must_extend)}")
+        superclass = () if self.must_extend is None else (self.must_extend,)
         hits = [(entry, _hit(entry, texts)) for entry in self.must_not_use]
-        forbidden = [f"{_quoted(entry)} in: {_excerpt(hit)}" for entry, hit in hits if hit]
-        return Findings(missing, forbidden)
+        return (
+            *(Checked(MUST_USE, e, holds=bool(_hit(e, texts))) for e in self.must_use),
+            *(Checked(MUST_EXTEND, e, holds=_extends(e, sources)) for e in superclass),
+            *(
+                Checked(MUST_NOT_USE, e, holds=not hit, found=_excerpt(hit) if hit else "")
+                for e, hit in hits
+            ),
+        )
+
+    def _findings(self, text: str) -> Findings:
+        broken = [one for one in self._checked(text) if not one.holds]
+        return Findings(
+            [one.says for one in broken if one.kind != MUST_NOT_USE],
+            [f"{one.says} in: {one.found}" for one in broken if one.kind == MUST_NOT_USE],
+        )
 
     def _graded(self, findings: Findings, *, refused: bool) -> Score:
         missing, forbidden = findings
@@ -144,6 +167,30 @@ class Rubric(Noun):
         why = ": ".join([share, *(["; ".join(reasons)] if reasons else [])])
         passed = not forbidden and 100 * held >= PASS_PERCENT * self._count
         return self._score(value=held / self._count, passed=passed, why=why)
+
+
+MUST_USE, MUST_EXTEND, MUST_NOT_USE = "must_use", "must_extend", "must_not_use"
+
+
+class Checked(NamedTuple):
+    """One check of a rubric, and whether it holds."""
+
+    kind: str
+    """must_use, must_extend or must_not_use."""
+    entry: Entry
+    holds: bool
+    found: str = ""
+    """The line that has what is forbidden; empty elsewhere."""
+
+    @property
+    def says(self) -> str:
+        """What is looked for, in words."""
+        extends = "a class that extends " if self.kind == MUST_EXTEND else ""
+        return f"{extends}{_quoted(self.entry)}"
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text has what is looked for; for a superclass its name is enough."""
+        return _hit(self.entry, [text]) is not None
 
 
 class Findings(NamedTuple):
@@ -179,6 +226,10 @@ def literal(text: str) -> re.Pattern[str]:
     if re.search(r"[\w$]\s*\Z", text):
         pieces.append(r"(?![\w$])")
     return re.compile("".join(pieces))
+
+
+def _refused(evidence: Evidence) -> bool:
+    return evidence.reply is not None and evidence.reply.stop_reason == "refusal"
 
 
 def _hit(entry: Entry, texts: Iterable[str]) -> re.Match[str] | None:

@@ -15,9 +15,15 @@ from lift.gate import Candidate
 from lift.journal import Experiment, Record
 from lift.redact import redacted
 from lift.results import Result
+from lift.suggesting import Suggestion
 
 
-def comparison(result: Result, asking: Sequence[Candidate] = ()) -> str:
+def comparison(
+    result: Result,
+    asking: Sequence[Candidate] = (),
+    *,
+    suggestions: Sequence[Suggestion] | None = None,
+) -> str:
     """The experiment, its verdicts, categories and paired items; NaN is null.
 
     The comparison with a second base, where there is one, is in `more`; where two experiments are
@@ -26,6 +32,7 @@ def comparison(result: Result, asking: Sequence[Candidate] = ()) -> str:
     Args:
         result: what to write.
         asking: what the gate may accept of it, one a model.
+        suggestions: what to do about it; None where nobody asked.
     """
     return _text(
         {
@@ -33,9 +40,16 @@ def comparison(result: Result, asking: Sequence[Candidate] = ()) -> str:
             **_compared(result),
             **({"more": [_compared(one) for one in result.more]} if result.more else {}),
             **({"against": _against(result.against)} if result.against else {}),
+            **_advice(suggestions),
             **({"candidates": [one.model_dump(mode="json") for one in asking]} if asking else {}),
         }
     )
+
+
+def _advice(suggestions: Sequence[Suggestion] | None) -> dict[str, Any]:
+    if suggestions is None:
+        return {}
+    return {"suggestions": [one.model_dump(mode="json") for one in suggestions]}
 
 
 def _compared(result: Result) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from lift.against import Against, left_out
@@ -38,6 +39,7 @@ from lift.reports.screen import Panel, Table, plain, prose, rendered
 from lift.results import Result
 from lift.schema import OLD_SKILL
 from lift.stats import FEW
+from lift.suggesting import Suggestion
 
 COLORS = {"HELPS": "green", "HURTS": "red", "INVALID": "red"}
 
@@ -48,11 +50,18 @@ AXIS = 21
 """Characters of the scale from 0 to 1."""
 
 
-def comparison(result: Result, *, width: int = 100, color: bool = False) -> str:
+def comparison(
+    result: Result,
+    *,
+    suggestions: Sequence[Suggestion] | None = None,
+    width: int = 100,
+    color: bool = False,
+) -> str:
     """The table per category, and one line that sums it up.
 
     Args:
         result: what to show.
+        suggestions: what to do about it; None where nobody asked.
         width: of the terminal, in characters.
         color: whether escape codes may be used.
     """
@@ -60,8 +69,15 @@ def comparison(result: Result, *, width: int = 100, color: bool = False) -> str:
     for number, one in enumerate(result.every):
         parts += [*([Text()] if number else []), *_verdicts(one), *_table(one), *_judges(one)]
         parts += [plain(line) for line in findings.lines(one.diagnostics)]
-    parts += [_bill(result), *_overlap(result.against)]
+    parts += [_bill(result), *_overlap(result.against), *_advice(suggestions)]
     return rendered(parts, width=width, color=color)
+
+
+def _advice(suggestions: Sequence[Suggestion] | None) -> list[RenderableType]:
+    if suggestions is None:
+        return []
+    lines = [Padding(plain(f"- {one.says}"), (0, 0, 0, 2)) for one in suggestions]
+    return [Text("suggestions:" if lines else "nothing to suggest", style="bold"), *lines]
 
 
 def experiments(found: Sequence[Experiment], *, width: int = 100, color: bool = False) -> str:
