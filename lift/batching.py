@@ -67,13 +67,16 @@ def order(config: Config, prepared: Prepared, watcher: Watcher) -> None:
 
     Raises:
         UsageError: an item has an evaluator that a journal cannot hold.
+        CouldNotRun: the experiment has batches at another server.
     """
     plan = prepared.plan
     name = plan.experiment
     _check_evaluators(plan)
     with Journal(config.path("journal")) as journal:
-        journal.begin(plan, now_ms=clock(), in_flight=1)
+        journal.begin(plan, now_ms=clock(), in_flight=1, pages=config.pages)
         with journal.running(name, waiting=watcher.waiting):
+            if journal.in_batches(name):
+                Ordered(name, config, journal, watcher).check_server()
             journal.take_over(name)
             score_stored(plan, journal)
             journal.forget_waiting(name)
