@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar
 
 from lift import plan as planning
 from lift.backends.batches import MOST_BYTES, MOST_ENTRIES, Outcome, size_of
@@ -24,6 +23,7 @@ from lift.pricing import Price, cost_usd, price_of, worst_case_usd
 from lift.runner import Asking, Watcher
 from lift.schema import SETTLED, Evidence, Request, Status, Trial
 from lift.settings import FLAG, Config, credential
+from lift.worklist import portions
 
 MOST_RESUBMITTED = 3
 """So often a call without an answer is put into another batch."""
@@ -33,8 +33,6 @@ WARM_MS = 3_600_000
 
 Chunk = Sequence[tuple[Entry, Request]]
 """What goes in one batch."""
-
-T = TypeVar("T")
 
 
 class Ordered:
@@ -143,8 +141,12 @@ class Ordered:
         wait until they can read it.
         """
         for group in ready(self.entries, self._warm()):
-            sized = ((entry, size_of(entry[1])) for entry in self._fitting(group))
-            yield from split(sized, most=MOST_ENTRIES, most_bytes=MOST_BYTES)
+            yield from portions(
+                self._fitting(group),
+                most=MOST_ENTRIES,
+                most_bytes=MOST_BYTES,
+                size=lambda fitting: size_of(fitting[1]),
+            )
 
     def end(self, entry: Entry, outcome: Outcome, *, started_ms: int, ended_ms: int) -> None:
         """Record what became of an entry, or have it wait for another batch.
@@ -293,26 +295,6 @@ def ready(entries: Sequence[Entry], warm: Collection[str]) -> tuple[list[Entry],
             first.append(entry)
             writing.add(entry.prefix)
     return first, rest
-
-
-def split(sized: Iterable[tuple[T, int]], *, most: int, most_bytes: int) -> Iterator[list[T]]:
-    """Things in groups that are not too large; one that is too large alone is a group.
-
-    Args:
-        sized: each with its size in bytes.
-        most: things in a group.
-        most_bytes: of a group.
-    """
-    group: list[T] = []
-    size = 0
-    for thing, length in sized:
-        if group and (len(group) == most or size + length > most_bytes):
-            yield group
-            group, size = [], 0
-        group.append(thing)
-        size += length
-    if group:
-        yield group
 
 
 def order_of(config: Config, judged: Collection[str], *, fresh: bool) -> Order:

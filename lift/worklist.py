@@ -4,13 +4,37 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from lift.schema import Evidence, Label, Request
 
 T = TypeVar("T")
+
+
+def portions(
+    things: Iterable[T], *, most: int, most_bytes: int, size: Callable[[T], int]
+) -> Iterator[list[T]]:
+    """The things in order, in lists that fit in a request; one that is too large stands alone.
+
+    Args:
+        things: to send.
+        most: in a list; at least 1.
+        most_bytes: of a list.
+        size: of one, in bytes.
+    """
+    portion: list[T] = []
+    total = 0
+    for thing in things:
+        weight = size(thing)
+        if portion and (len(portion) == most or total + weight > most_bytes):
+            yield portion
+            portion, total = [], 0
+        portion.append(thing)
+        total += weight
+    if portion:
+        yield portion
 
 
 class Job(Protocol):

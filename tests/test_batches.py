@@ -17,7 +17,7 @@ from conftest import Project, greets
 from servers import Says
 
 from lift.journal import Call, Entry
-from lift.ordered import ready, split
+from lift.ordered import ready
 from lift.schema import Trial
 
 JUDGED = 'judge=True, skill="greet",'
@@ -433,10 +433,10 @@ def test_another_server_is_not_asked_for_the_batches_of_the_first(project, serve
     project.lift("--full", "--batch", "--no-wait")
     second = serve(greets)
 
-    done = project.lift("collect")
-
-    assert done.returncode == 3
-    assert first.url in done.stderr
+    for command in (("collect",), ("--full", "--batch")):
+        done = project.lift(*command)
+        assert done.returncode == 3
+        assert first.url in done.stderr
     assert (second.calls, second.batches) == ([], [])
 
 
@@ -533,20 +533,6 @@ DATASET = Dataset(name="greetings", skill="greet", items=[
     assert done.returncode == 2
     assert "greetings/a" in done.stderr
     assert model.batches == []
-
-
-@pytest.mark.parametrize(
-    ("sized", "groups"),
-    [
-        ([], []),
-        ([("a", 1), ("b", 1), ("c", 1)], [["a", "b"], ["c"]]),
-        ([("a", 6), ("b", 5), ("c", 5)], [["a"], ["b", "c"]]),
-        ([("a", 99), ("b", 1)], [["a"], ["b"]]),
-    ],
-    ids=str,
-)
-def test_a_batch_is_bounded_in_number_and_in_bytes(sized, groups):
-    assert list(split(sized, most=2, most_bytes=10)) == groups
 
 
 def entry(

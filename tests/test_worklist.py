@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from lift.schema import Trial
-from lift.worklist import Worklist
+from lift.worklist import Worklist, portions
 
 
 def trial(item: str, condition: str = "with_skill") -> Trial:
@@ -87,3 +89,17 @@ def test_a_job_that_follows_goes_first_and_somebody_waits_for_it():
         assert await work.take() is None
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "portioned"),
+    [
+        ([], []),
+        ([1, 1, 1], [[1, 1], [1]]),
+        ([6, 5, 5], [[6], [5, 5]]),
+        ([99, 1, 99], [[99], [1], [99]]),
+    ],
+    ids=str,
+)
+def test_a_portion_is_bounded_in_number_and_in_size(sizes, portioned):
+    assert list(portions(sizes, most=2, most_bytes=10, size=int)) == portioned

@@ -24,8 +24,9 @@ from lift.langfuse.present import present
 from lift.langfuse.prompts import Prompt, Prompts
 from lift.langfuse.runs import Facts, Run
 from lift.langfuse.scores import Body
-from lift.langfuse.wire import Redact, batches, milliseconds
+from lift.langfuse.wire import Redact, milliseconds
 from lift.schema import WITH_SKILL
+from lift.worklist import portions
 
 MOST_TRIALS, MOST_BYTES = 100, 4_000_000
 """In one OTLP request, not compressed."""
@@ -140,7 +141,7 @@ class Dispatch:
             for start in range(0, len(unsent), MOST_TRIALS)
             for parts in self._made(unsent[start : start + MOST_TRIALS])
         )
-        for chunk in batches(made, most=MOST_TRIALS, most_bytes=MOST_BYTES, size=_size):
+        for chunk in portions(made, most=MOST_TRIALS, most_bytes=MOST_BYTES, size=_size):
             yield [part for parts in chunk for part in parts]
 
     def _made(self, unsent: Sequence[Unsent]) -> Iterator[list[Part]]:

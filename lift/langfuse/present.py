@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from lift.langfuse.client import OBSERVATIONS_PAGE, PAGE, Connection, Query
 from lift.langfuse.faults import Refused
-from lift.langfuse.wire import batches, milliseconds, moment
+from lift.langfuse.wire import milliseconds, moment
+from lift.worklist import portions
 
 OBSERVATIONS = "/api/public/v2/observations"
 ITEMS = "/api/public/experiment-items"
@@ -132,5 +133,5 @@ def _observations(
 
 def _grouped(ids: Iterable[str], most: int) -> list[str]:
     """The ids with commas, in as many texts as addresses need."""
-    groups = batches(ids, most=most, most_bytes=BYTES_AT_ONCE, size=len)
+    groups = portions(ids, most=most, most_bytes=BYTES_AT_ONCE, size=len)
     return [",".join(group) for group in groups]

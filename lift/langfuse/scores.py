@@ -13,8 +13,9 @@ from lift.langfuse import ids, runs
 from lift.langfuse.client import Connection
 from lift.langfuse.faults import Refused
 from lift.langfuse.runs import Facts
-from lift.langfuse.wire import batches, flat, moment
+from lift.langfuse.wire import flat, moment
 from lift.schema import digest
+from lift.worklist import portions
 
 SCORE, PASSED, ERRORED = "score", "passed", "errored"
 RESERVED = frozenset({SCORE, PASSED, ERRORED})
@@ -114,7 +115,7 @@ def send(connection: Connection, bodies: Iterable[Body]) -> Taken:
     """
     taken: set[str] = set()
     why = ""
-    for batch in batches(bodies, most=MOST, most_bytes=MOST_BYTES, size=_size):
+    for batch in portions(bodies, most=MOST, most_bytes=MOST_BYTES, size=_size):
         found = _send_batch(connection, batch)
         taken |= found.ids
         why = why or found.why

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, TypeVar
-
-Thing = TypeVar("Thing")
+from typing import Any
 
 Redact = Callable[[Any], Any]
 """Masks what may not leave, in strings at any depth of a value."""
@@ -74,30 +72,6 @@ def milliseconds(moment: str) -> int:
     """
     time = datetime.fromisoformat(moment)
     return round(time.replace(tzinfo=time.tzinfo or UTC).timestamp() * 1000)
-
-
-def batches(
-    things: Iterable[Thing], *, most: int, most_bytes: int, size: Callable[[Thing], int]
-) -> Iterator[list[Thing]]:
-    """The things in order, in lists that fit in a request; one that is too large stands alone.
-
-    Args:
-        things: to send.
-        most: in a list; at least 1.
-        most_bytes: of a list.
-        size: of one, in bytes.
-    """
-    batch: list[Thing] = []
-    total = 0
-    for thing in things:
-        weight = size(thing)
-        if batch and (len(batch) == most or total + weight > most_bytes):
-            yield batch
-            batch, total = [], 0
-        batch.append(thing)
-        total += weight
-    if batch:
-        yield batch
 
 
 def _each_text(value: Any, change: Callable[[str], str]) -> Any:
