@@ -8,10 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from conftest import Project
 from refusals import refused
 from test_yaml import BOMB
 
-from conftest import Project
 from lift.backends.demo import NOTICE, load
 from lift.errors import DatasetError
 from lift.schema import Label

@@ -11,9 +11,9 @@ from typing import Any
 import langfuse_server
 import pytest
 import servers
+from conftest import greets
 from langfuse_project import OLD, PUBLIC_KEY, SECRET_KEY, Fault, Langfuse
 
-from conftest import greets
 from lift import __version__
 
 

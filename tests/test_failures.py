@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 
 import pytest
-
 from conftest import MODULE
+
 from lift.cli.failures import TRACEBACK, ended
 from lift.errors import UsageError
 

@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
+from conftest import MODULE
 from refusals import refused
 
-from conftest import MODULE
 from lift.dataset import discover, load
 from lift.errors import DatasetError
 

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 import langfuse_server
 import pytest
 import servers
+from conftest import greets, wait_for
 from langfuse_project import ITEMS, OTEL, PUBLIC_KEY, SCORES, SECRET_KEY, Fault, Langfuse
 from servers import Says
-
-from conftest import greets, wait_for
 
 
 @pytest.fixture

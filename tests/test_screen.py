@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from conftest import MODULE
 from servers import Says
 
-from conftest import MODULE
 from lift.errors import visible
 from lift.journal import Journal
 from lift.reports import terminal

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import pytest
 import servers
+from conftest import MODULE, SKILL, Project, greets
 from refusals import here, refused
 
-from conftest import MODULE, SKILL, Project, greets
 from lift.cli import COMMANDS
 
 LIFT = shlex.join([sys.executable, "-m", "lift"])
