@@ -72,11 +72,12 @@ def statuses(project: Project) -> Counter[str]:
 
 def test_it_takes_what_the_command_takes():
     names = {"datasets": "datasets", "categories": "category", "tags": "tag", "models": "model"}
-    only_shown = {"full", "dry_run", "out", "as_json", "no_cache"}  # cache_max_age=0
+    only_shown = {"full", "dry_run", "out", "as_json", "no_cache", "fail_on"}
+    takes_hours = {"batch", "no_wait"}
     options = {names.get(parameter.name, parameter.name) for parameter in command.params}
     parameters = inspect.signature(lift.run).parameters
 
-    assert options - only_shown == set(parameters) - {"folder"}
+    assert options - only_shown - takes_hours == set(parameters) - {"folder"}
     assert all(one.kind is one.KEYWORD_ONLY for name, one in parameters.items() if name != "skill")
 
 
