@@ -124,8 +124,9 @@ def _other_conditions(what: str, where: str) -> ExperimentError:
 def _from_file(item: str | None, file: Path) -> tuple[str, list[Candidate]]:
     try:
         content: dict[str, Any] = read_json(file)
-        if (content["base"], content["other"]) != (WITHOUT_SKILL, WITH_SKILL):
-            raise _other_conditions(f"it has {content['other']} minus {content['base']}", str(file))
+        sides = [content[side] for side in ("other", "base") if side in content]
+        if sides not in ([], [WITH_SKILL, WITHOUT_SKILL]):
+            raise _other_conditions(f"it has {' minus '.join(map(str, sides))}", str(file))
         canned = bool(content["experiment"]["canned"])
         found = [Candidate.model_validate(one) for one in content["candidates"]]
         return str(item), [one.model_copy(update={"canned": canned or one.canned}) for one in found]

@@ -192,9 +192,10 @@ def candidates(journal: Journal, found: Result) -> list[Candidate]:
     name, table = found.experiment.name, found.comparison.categories
     if found.comparison[:2] != (WITHOUT_SKILL, WITH_SKILL):
         return []
-    items = found.recorded.items
+    items = found.recorded.trials[[frames.DATASET, frames.ITEM]].drop_duplicates()
+    places = set(items.itertuples(index=False, name=None))
     asked = [
-        (content, condition) for place, content, condition in journal.items(name) if place in items
+        (content, condition) for place, content, condition in journal.items(name) if place in places
     ]
     contents = {digest(content): content for content, _ in asked}.values()
     plain = [

@@ -125,6 +125,23 @@ def test_records_go_up_and_the_ledger_shows_every_attempt(project, serve, pages)
     assert all("| 12 | testing |" in row for row in rows)
 
 
+def test_an_edited_dataset_is_told_from_the_one_that_was_recorded(project, serve, pages):
+    record = ("gate", "--record", "--pr", "12", "--pages", "testing")
+    run(project, serve, 6)
+    assert project.lift(*record).returncode == 0
+    path = project.root / "datasets" / "greetings.py"
+    path.write_text(path.read_text().replace("Greet person", "Please greet person"), "utf-8")
+    run(project, serve, 9)
+
+    edited = project.lift("gate")
+
+    assert edited.returncode == 1
+    assert "recorded with another dataset: --rebase" in edited.stdout
+    path.write_text(path.read_text().replace('["hello("]', '["hello(", "()"]'), "utf-8")
+    run(project, serve, 9)
+    assert "another dataset and evaluator" in project.lift("gate").stdout
+
+
 def test_without_record_nothing_is_written(project, serve):
     run(project, serve, 6)
 
