@@ -161,6 +161,15 @@ def _check_name(name: str | None) -> None:
         )
 
 
+def _check_batch(wanted: Wanted, backend: str) -> None:
+    if wanted.batch and backend == "demo":
+        raise UsageError(
+            "canned demo replies do not go by batch",
+            where="--batch",
+            fix="set ANTHROPIC_API_KEY, or leave --batch out",
+        )
+
+
 def _check_repeats(repeats: int | None) -> None:
     if repeats is not None and not 1 <= repeats <= MOST_REPEATS:
         raise UsageError(
@@ -186,17 +195,13 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
     skill, found = resolve.skill_and_datasets(config, wanted.datasets)
     names, revision = wanted.conditions
     old = revisions.old(skill, revision) if revision else None
+    _check_batch(wanted, settings.backend)
     backend, datasets, notices = resolve.answering(
         config, found, wanted.selection, conditions=names, plan_only=wanted.plan_only
     )
     if old:
         notices += (f"old_skill is {old.source}",)
-    if wanted.batch and backend == "demo":
-        raise UsageError(
-            "canned demo replies do not go by batch",
-            where="--batch",
-            fix="set ANTHROPIC_API_KEY, or leave --batch out",
-        )
+    _check_batch(wanted, backend)
     plan = planning.make(
         skill,
         datasets,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +18,9 @@ from hypothesis import settings
 # machines differ in speed, and no test is about time
 settings.register_profile("lift", deadline=None, max_examples=50)
 settings.load_profile("lift")
+
+# a shell starts jobs in the background with Ctrl-C ignored, and what they start inherits that
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SKILL = """---
 name: greet
