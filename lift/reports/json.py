@@ -115,7 +115,7 @@ def _experiment(one: Experiment) -> dict[str, Any]:
 
 
 def _rows(frame: pd.DataFrame) -> Any:
-    return json.loads(frame.to_json(orient="records", double_precision=15))
+    return json.loads(frame.to_json(orient="records", double_precision=12))
 
 
 def _text(value: Any) -> str:
