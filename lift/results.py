@@ -318,7 +318,7 @@ def found_records(
     """
     dataset, _, name = (item or "").rpartition("/")
     found = [
-        masked(record, redacted)
+        masked(record, redacted, whole=True)
         for record in journal.records(experiment, item=name or None)
         if condition in (None, record.trial.condition)
         and repeat in (None, record.trial.repeat)

@@ -64,6 +64,7 @@ class Langfuse:
     prompts: dict[str, list[Row]] = field(default_factory=dict)
     """Name → its versions."""
     configs: list[Row] = field(default_factory=list)
+    projects: list[Row] = field(default_factory=lambda: [{"id": PROJECT}])
     ahead_s: float = 0.0
     """Its clock, of ours."""
     url: str = ""
@@ -93,7 +94,7 @@ class Langfuse:
             self.behind[asked.path] -= 1
             return 200, {"data": [], "meta": {}}
         routes: dict[tuple[str, str], Callable[[Asked], Answer]] = {
-            ("GET", "/api/public/projects"): lambda _: (200, {"data": [{"id": PROJECT}]}),
+            ("GET", "/api/public/projects"): lambda _: (200, {"data": self.projects}),
             ("POST", OTEL): self.take_spans,
             ("POST", DATASETS): self.take_dataset,
             ("POST", ITEMS): self.take_item,
@@ -206,6 +207,9 @@ class Langfuse:
         return [s for s in self.observations() if s["attributes"].get(key) == s["id"]]
 
     def list_observations(self, asked: Asked) -> Answer:
+        if "traceId" in asked.query:
+            spans = [span for span in self.spans if span["trace"] == asked.query["traceId"]]
+            return self._observations(spans, asked.query)
         columns: dict[str, Callable[[Row], str]] = {
             "sessionId": lambda span: span["attributes"].get("session.id", ""),
             "startTime": lambda span: _time(span["start_ns"]),
@@ -214,10 +218,13 @@ class Langfuse:
         for chosen in json.loads(asked.query["filter"]):
             holds, of = HOLDS[chosen["operator"]], columns[chosen["column"]]
             spans = [span for span in spans if holds(of(span), chosen["value"])]
+        return self._observations(spans, asked.query)
+
+    def _observations(self, spans: list[Row], query: Query) -> Answer:
         rows = [
             {"id": s["id"], "traceId": s["trace"], "startTime": _time(s["start_ns"])} for s in spans
         ]
-        return self._page(rows, asked.query, most=1000)
+        return self._page(rows, query, most=1000)
 
     def list_experiment_items(self, asked: Asked) -> Answer:
         if "fromStartTime" not in asked.query:

@@ -286,3 +286,19 @@ def test_a_server_that_breaks_off_often_gets_each_item_once(langfuse: Langfuse):
 
     assert {len(versions) for versions in langfuse.versions.values()} == {1}
     assert len(langfuse.versions) == 60
+
+
+def test_a_thousand_items_are_a_thousand_writes_and_then_those_that_differ(langfuse: Langfuse):
+    def writes() -> int:
+        return len(langfuse.writes(ITEMS))
+
+    ours = dataset(1000)
+    assert len(synced(langfuse, ours).created) == 1001
+    assert writes() == 1000
+    assert synced(langfuse, ours).writes == 0
+    edit(langfuse, THIRD, input={"prompt": "edited"})
+
+    found = synced(langfuse, without(changed(ours, "greet-0", prompt="New."), "greet-1"))
+
+    assert (found.updated, found.archived, found.edited) == ((FIRST,), (SECOND,), (THIRD,))
+    assert writes() == 1002

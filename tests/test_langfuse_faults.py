@@ -40,6 +40,7 @@ FAULTS = {
     "404": Fault("", status=404),
     "413": Fault("", status=413),
     "429": Fault("", status=429, headers=(("retry-after", "600"),)),
+    "429, no time": Fault("", status=429),
     "500": Fault("", status=500),
     "503": Fault("", status=503),
     "page": Fault("", html=True),

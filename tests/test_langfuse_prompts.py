@@ -141,3 +141,30 @@ def test_odd_names_of_skills_are_names_of_prompts(journal: Journal, langfuse: La
     sent(journal, langfuse, "e")
 
     assert list(langfuse.prompts) == ["skills/a b/c-d ü?#/SKILL.md"]
+
+
+def test_an_old_skill_is_a_version_of_its_own_and_the_label_stays_with_the_new(
+    journal: Journal, langfuse: Langfuse
+):
+    new = SKILL.model_copy(update={"body": "new", "tree_hash": "n"})
+    plan = planning.make(
+        new, [dataset(1)], selection=Selection(), models=["m"], repeats=1, backend="messages",
+        max_tokens=10, effort=None, experiment="e", conditions=("with_skill", "old_skill"),
+        old=SKILL.model_copy(update={"body": "old", "tree_hash": "o"}),
+    )  # fmt: skip
+    journal.begin(plan, now_ms=START_MS)
+    for trial in plan.trials:
+        journal.record(trial, answered(trial), checks(trial))
+
+    assert sent(journal, langfuse, "e").unsent == 0
+    there = {v["prompt"].rpartition("\n")[2]: v for v in langfuse.prompts[NAME]}
+    assert ["evaluated" in there[body]["labels"] for body in ("new", "old")] == [True, False]
+    linked = {
+        span["attributes"]["langfuse.trace.tags"][1]: span["attributes"][f"{LINK}version"]
+        for span in langfuse.spans
+        if f"{LINK}version" in span["attributes"]
+    }
+    assert linked == {
+        "condition:with_skill": there["new"]["version"],
+        "condition:old_skill": there["old"]["version"],
+    }

@@ -372,3 +372,12 @@ def test_what_was_given_before_is_known_to_be(journal: Journal, langfuse: Langfu
     assert found.reused == ours.reused != ()
     assert (found.cache_writes, found.cache_reads) == (ours.cache_writes, ours.cache_reads)
     assert found.cache_writes == 4
+
+
+def test_an_experiment_of_many_trials_is_the_journals(journal: Journal, langfuse: Langfuse):
+    plan = planned(40, models=("m1", "m2"), repeats=3)
+    record(journal, plan, fails=lambda trial: chance(trial.key, "fails") < 0.03)
+    sent(journal, langfuse)
+    assert journal.experiment("exp").errored > 5
+
+    assert_same(journal, pull(langfuse))

@@ -14,6 +14,8 @@ from conftest import greets, wait_for
 from langfuse_project import ITEMS, OTEL, PUBLIC_KEY, SCORES, SECRET_KEY, Fault, Langfuse
 from servers import Says
 
+from lift.langfuse.wire import milliseconds
+
 
 @pytest.fixture
 def langfuse(project) -> Iterator[Langfuse]:
@@ -263,6 +265,26 @@ def test_a_static_review_is_one_trace_with_two_scores_and_sent_once(project, ser
     names = {score["name"]: score["value"] for score in langfuse.scores.values()}
     assert set(names) == {"lint_score", "activation_f1"}
     assert names["activation_f1"] == pytest.approx(2 / 3)
+
+
+def test_a_review_whose_scores_were_lost_is_one_trace_all_the_same(project, serve, langfuse):
+    serve(lambda *_: Says(json.dumps({"reason": "so", "load": True})))
+    (project.root / "datasets" / "triggers.py").write_text(
+        "from lift import TriggerPrompt, TriggerPrompts\n"
+        'DATASET = TriggerPrompts(name="triggers", skill="greet", prompts=[\n'
+        '    TriggerPrompt(id="a", prompt="Greet Ada.", loads=True, why="w"),\n'
+        "])\n",
+        "utf-8",
+    )
+    langfuse.faults.append(Fault(SCORES, status=401))
+    project.lift("static")
+    langfuse.faults.clear()
+
+    project.lift("static")
+
+    (root,) = [span for span in langfuse.spans if not span["parent"]]
+    began = {milliseconds(score["timestamp"]) for score in langfuse.scores.values()}
+    assert began == {root["start_ns"] // 10**6}
 
 
 def test_push_waits_until_all_can_be_read(project, serve, langfuse):

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SECONDS, BRIEF_SECONDS = 30.0, 5.0
 """How long a command that is over waits for Langfuse at most; less where its server failed."""
 
+MOST_FAILURES = 2
+"""A server that failed so often in a row is not asked again at the end."""
+
 
 @contextmanager
 def sending(config: Config, experiment: str) -> Iterator[None]:
@@ -76,23 +79,26 @@ def _send_rest(config: Config, experiment: str, meanwhile: Meanwhile) -> None:
 
 def _deliver_rest(config: Config, experiment: str, meanwhile: Meanwhile) -> None:
     from lift.journal import Journal
-    from lift.outbox.delivery import deliver
+    from lift.outbox.delivery import deliver, left
     from lift.outbox.project import AFTER, BRIEF
     from lift.paths import exists
 
     if not exists(config.path("journal")):
         return
-    fails = bool(meanwhile.sent.why)
+    fails = meanwhile.failures > 0
     with Journal(config.path("journal"), create=False) as journal:
-        delivery = deliver(
-            config,
-            journal,
-            experiment,
-            seconds=BRIEF_SECONDS if fails else SECONDS,
-            patience=BRIEF if fails else AFTER,
-            waiting=elsewhere(),
-            settles=False,
-            before=meanwhile.sent,
-        )
+        if meanwhile.failures >= MOST_FAILURES:
+            delivery = left(config, journal, experiment, before=meanwhile.sent)
+        else:
+            delivery = deliver(
+                config,
+                journal,
+                experiment,
+                seconds=BRIEF_SECONDS if fails else SECONDS,
+                patience=BRIEF if fails else AFTER,
+                waiting=elsewhere(),
+                settles=False,
+                before=meanwhile.sent,
+            )
         for line in delivery.lines:
             note(line)

@@ -25,7 +25,7 @@ class Outgoing(Reader):
 
         Args:
             experiment: its name.
-            waiting: called once if another process holds it.
+            waiting: called at each look while another process holds it; what it raises ends that.
         """
         return self._held(f"sending {experiment}", waiting)
 

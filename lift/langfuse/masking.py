@@ -24,11 +24,16 @@ def masked_item(item: Mapping[str, Any], redact: Redact) -> dict[str, Any]:
     return _named(item) | masked
 
 
-def masked(record: Record, redact: Redact) -> Record:
+def masked(record: Record, redact: Redact, *, whole: bool = False) -> Record:
     """A trial, as a server may see it.
 
     All its texts are masked as one document, so that the same secret has the same placeholder
     throughout. Names, hashes, numbers and times stay.
+
+    Args:
+        record: from the journal.
+        redact: masks strings.
+        whole: whether long texts stay as long as they are, as for a person at this machine.
     """
     evidence = record.evidence
     document = prepared(
@@ -40,6 +45,7 @@ def masked(record: Record, redact: Redact) -> Record:
             "votes": [{"why": v.why, "evidence": _texts(v.evidence)} for v in record.votes],
         },
         redact,
+        whole=whole,
     )
     return record._replace(
         item=_named(record.item) | document["item"],

@@ -7,7 +7,7 @@ yes to spans before it stores them. So an earlier attempt is looked for, never g
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from lift.langfuse.client import OBSERVATIONS_PAGE, PAGE, Connection, Query
@@ -50,8 +50,17 @@ def present(connection: Connection, sought: Sequence[Sought], *, session: str) -
     Raises:
         LangfuseError: it cannot be asked.
     """
-    rows = [*_items(connection, sought), *_observations(connection, sought, session)]
-    return {row["id"]: milliseconds(row["startTime"]) for row in rows}
+    return _starts([*_items(connection, sought), *_observations(connection, sought, session)])
+
+
+def of_trace(connection: Connection, trace: str) -> dict[str, int]:
+    """The observations of one trace that the server has → when they began, in ms.
+
+    Raises:
+        LangfuseError: it cannot be asked.
+    """
+    query: Query = {"traceId": trace, "fields": "core", "limit": PAGE}
+    return _starts(_known(lambda: connection.listed(OBSERVATIONS, query)))
 
 
 def items(
@@ -120,15 +129,24 @@ def _items(connection: Connection, sought: Sequence[Sought]) -> Iterator[dict[st
 def _observations(
     connection: Connection, sought: Sequence[Sought], session: str
 ) -> list[dict[str, Any]]:
-    """Every observation from when they began; none where the server does not know the question."""
+    """Every observation of the session from when they began."""
     starts = [root.start_ms for root in sought]
     since_ms, until_ms = min(starts) - MARGIN_MS, max(starts) + MARGIN_MS
+    return _known(lambda: observations(connection, session, since_ms=since_ms, until_ms=until_ms))
+
+
+def _known(asked: Callable[[], Iterator[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The entries of a list; none where the server does not know the question."""
     try:
-        return list(observations(connection, session, since_ms=since_ms, until_ms=until_ms))
+        return list(asked())
     except Refused as refused:
         if refused.status not in (400, 404):
             raise
         return []
+
+
+def _starts(rows: Iterable[dict[str, Any]]) -> dict[str, int]:
+    return {row["id"]: milliseconds(row["startTime"]) for row in rows}
 
 
 def _grouped(ids: Iterable[str], most: int) -> list[str]:

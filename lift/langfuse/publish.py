@@ -33,6 +33,8 @@ class Sent(NamedTuple):
     """Why they are left, on one line; empty where none is."""
     notices: tuple[str, ...] = ()
     """What a person should know about the server."""
+    broke_off: bool = False
+    """Whether the server failed, so that nothing more was tried."""
 
     def and_then(self, later: Sent) -> Sent:
         """Both together: what was taken in all, and what is left after the later one."""
@@ -134,13 +136,16 @@ class Outbox:
             until=time.monotonic() + seconds,
             told=told,
         )
+        broke_off = False
         try:
             dispatch.send(unsent[:most], settles=settles)
         except LangfuseError as failed:
             dispatch.note(failed)
+            broke_off = True
         if dispatch.sent[ANSWER]:
             self._let_people_score()
-        return _report(dispatch, sum(len(one.parts) for one in unsent))
+        total = sum(len(one.parts) for one in unsent)
+        return _report(dispatch, total)._replace(broke_off=broke_off)
 
     def _let_people_score(self) -> None:
         """Make the score configs for annotators; without them everything else works."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from lift.langfuse import ids, scores
 from lift.langfuse.client import Connection
 from lift.langfuse.otlp import Span, encoded
+from lift.langfuse.present import of_trace
 from lift.langfuse.runs import ENVIRONMENT
 from lift.langfuse.wire import Redact, attribute, moment, prepared
 
@@ -43,7 +44,11 @@ def send(connection: Connection, review: Reviewed, *, redact: Redact) -> str:
     """
     masked = prepared({"input": review.input, "output": review.output}, redact)
     trace = ids.of_review(review.hash)
-    connection.post_spans(encoded([_root(review, trace, masked)]))
+    there = of_trace(connection, trace.id).get(trace.root)
+    if there is None:
+        connection.post_spans(encoded([_root(review, trace, masked)]))
+    else:  # sent before, and its scores may not have been
+        review = review._replace(at_ms=there)
     return scores.send(connection, [_score(review, trace, name) for name in review.scores]).why
 
 

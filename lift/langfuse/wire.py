@@ -16,9 +16,16 @@ LONGEST_TEXT_BYTES = 200_000
 """A longer text is cut; the journal keeps it whole."""
 
 
-def prepared(value: Any, redact: Redact) -> Any:
-    """A value of JSON with nothing in it that may not leave, or that a server cannot hold."""
-    return _each_text(redact(_each_text(value, storable)), cut)
+def prepared(value: Any, redact: Redact, *, whole: bool = False) -> Any:
+    """A value of JSON with nothing in it that may not leave, or that a server cannot hold.
+
+    Args:
+        value: anything JSON can hold.
+        redact: masks strings.
+        whole: whether long texts stay as long as they are.
+    """
+    clean = redact(_each_text(value, storable))
+    return clean if whole else _each_text(clean, cut)
 
 
 def storable(text: str) -> str:

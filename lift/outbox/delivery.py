@@ -57,7 +57,7 @@ def deliver(
         journal: where the experiment is recorded.
         experiment: its name.
         seconds: after which no further trials are sent.
-        waiting: called once if another process sends it.
+        waiting: called at each look while another process sends it; what it raises ends that.
         patience: how long the server is waited for.
         settles: whether to wait, in that time, for what may have been taken before.
         before: what was sent of it a moment ago; told together.
@@ -72,9 +72,31 @@ def deliver(
             redact=redacted, now_ms=clock, seconds=seconds, settles=settles, told=told,
         )  # fmt: skip
         whole = before.and_then(sent)
-        told_of = _lines(whole, unscored=len(journal.unscored(experiment)))
-        lines = (*whole.notices, *told_of, *_links(journal, experiment, to))
-        return Delivery(lines, whole.unsent, idle=not told_of)
+        found = () if whole.broke_off else _links(journal, experiment, to)
+        return _delivery(journal, experiment, whole, found)
+
+
+def left(config: Config, journal: Journal, experiment: str, *, before: Sent) -> Delivery:
+    """What is left of an experiment for `lift push`; asks no server.
+
+    Args:
+        config: names the project.
+        journal: where the experiment is recorded.
+        experiment: its name.
+        before: what came of sending it.
+
+    Raises:
+        SettingError: no keys are set, or they do not fit together.
+    """
+    with required(config) as to:
+        unsent = journal.unsent(experiment, to.destination)
+    parts = sum(len(one.parts) for one in unsent)
+    return _delivery(journal, experiment, before._replace(unsent=parts), ())
+
+
+def _delivery(journal: Journal, experiment: str, whole: Sent, found: Sequence[str]) -> Delivery:
+    told = _lines(whole, unscored=len(journal.unscored(experiment)))
+    return Delivery((*whole.notices, *told, *found), whole.unsent, idle=not told)
 
 
 def wait(config: Config, journal: Journal, experiment: str, *, seconds: float | None) -> Readable:

@@ -43,6 +43,8 @@ class Meanwhile:
         self._leaving = threading.Event()
         self._thread = threading.Thread(target=self._work, name="langfuse", daemon=True)
         self._sent: Sent | None = None
+        self.failures = 0
+        """How often in a row the server failed at last."""
 
     def __enter__(self) -> Meanwhile:
         self._thread.start()
@@ -89,8 +91,10 @@ class Meanwhile:
                 self._sent = self.sent.and_then(sent)
             except LiftError:  # the run has not begun, or another process sends it
                 continue
+            self.failures = self.failures + 1 if sent.broke_off else 0
             rest_s = REST * (time.thread_time() - began)
-            pause_s = min(2 * pause_s, LONGEST_PAUSE_S) if sent.why else max(PAUSE_S, rest_s)
+            longer_s = min(2 * pause_s, LONGEST_PAUSE_S)
+            pause_s = longer_s if sent.broke_off else max(PAUSE_S, rest_s)
 
     def _opened(self, stack: ExitStack) -> tuple[Journal, Outbox]:
         from lift.journal import Journal
