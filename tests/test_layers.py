@@ -32,6 +32,7 @@ LAYERS = {
     "lift.evaluators": 1,
     "lift.dataset": 2,
     "lift.plan": 3,
+    "lift.names": 4,
     "lift.frames": 3,
     "lift.journal": 4,
     "lift.budget": 4,
@@ -81,6 +82,8 @@ ONLY_IN = {
     "langfuse": "lift.langfuse",
     "opentelemetry": "lift.langfuse",
     "sqlite3": "lift.journal",
+    "phonenumbers": "lift.redact",
+    "stdnum": "lift.redact",
     "dotenv": "lift.settings",
     "rich": ("lift.reports", "lift.cli"),
 }
@@ -142,7 +145,10 @@ def test_what_reads_strings_as_markup_is_imported_in_one_place_only(name: str):
     assert users == ["lift.reports.screen"]
 
 
-HEAVY = ["anthropic", "jinja2", "langfuse", "pandas", "pydantic", "rich", "sqlite3", "yaml"]
+HEAVY = [
+    "anthropic", "jinja2", "langfuse", "pandas", "phonenumbers", "pydantic", "rich", "sqlite3",
+    "stdnum", "yaml",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("statement", ["import lift", "import lift.cli"])
