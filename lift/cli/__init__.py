@@ -29,6 +29,7 @@ COMMANDS = {
     "activation": "Ask whether a skill fires when it should.",
     "sync": "Make the datasets in Langfuse like the modules.",
     "push": "Send what Langfuse has not taken.",
+    "redact": "Show what would be masked of a text before it is sent or reported.",
     "doctor": "Say what is set up and what is not, and what to do about it.",
     "list": "List the experiments of the journal.",
     "show": "Show an experiment's trials, or all of one item.",
