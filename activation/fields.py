@@ -7,11 +7,13 @@ import unicodedata
 from collections.abc import Iterator
 
 from activation.frontmatter import Entry, Frontmatter
-from activation.rules import Problem
+from activation.rules import Problem, beginning
 from activation.verbs import opens_with_verb
 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024
+SHOWN = 40
+"""So many characters of a text are named in a message."""
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 RESERVED = ("anthropic", "claude")
 XML_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
@@ -183,4 +185,4 @@ def _hidden(text: str) -> str:
 
 
 def _first_word(text: str) -> str:
-    return text.split(maxsplit=1)[0][:40]
+    return beginning(text.split(maxsplit=1)[0], SHOWN)

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from activation import document, markdown
 from activation.contents import Contents
 from activation.markdown import Link, Page
-from activation.rules import Problem
+from activation.rules import Problem, beginning
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+-]+:|//")
 DRIVE = re.compile(r"[A-Za-z]:")
@@ -20,6 +20,8 @@ SKILL_DIR = "${CLAUDE_SKILL_DIR}/"
 MARKDOWN = (".md", ".markdown")
 MOST_PAGES = 100
 """Of the Markdown files that links lead to, so many are looked at."""
+SHOWN = 80
+"""So many characters of a link are named in a message."""
 
 
 class Target(NamedTuple):
@@ -108,7 +110,7 @@ def _problem(link: Link, page: str, contents: Contents, pages: Pages) -> Iterato
     if what := _outside(aim.path, path, contents):
         yield Problem("links-inside", what, link.line, "link to a file of the skill", page)
     elif aim.path and ("\0" in aim.path or not contents.holds(path)):
-        what = f"the link {link.target[:80]} leads to no file of the skill"
+        what = f"the link {beginning(link.target, SHOWN)} leads to no file of the skill"
         yield Problem("links", what, link.line, "correct the path, or add the file", page)
     elif aim.anchor:
         yield from _anchor(aim.anchor, link, page, pages.page(path))
@@ -121,16 +123,21 @@ def _anchor(anchor: str, link: Link, page: str, aim: Page | None) -> Iterator[Pr
     near = min((other for other in aim.anchors if other.startswith(name)), default="")
     fix = f"write #{near}" if near else "name a heading as GitHub writes it"
     yield Problem(
-        "anchors", f"the link {link.target[:80]} leads to no heading", link.line, fix, page
+        "anchors",
+        f"the link {beginning(link.target, SHOWN)} leads to no heading",
+        link.line,
+        fix,
+        page,
     )
 
 
 def _outside(written: str, path: str, contents: Contents) -> str:
     """In what way a path leaves the skill; empty where it does not."""
+    link = f"the link {beginning(written, SHOWN)}"
     if written.startswith(("/", "\\", "~", "file:")) or DRIVE.match(written):
-        return f"the link {written[:80]} is an absolute path"
+        return f"{link} is an absolute path"
     if path == ".." or path.startswith("../"):
-        return f"the link {written[:80]} leads out of the skill's folder"
+        return f"{link} leads out of the skill's folder"
     if written and "\0" not in written and contents.leaves(path):
-        return f"the link {written[:80]} leads through a symbolic link out of the skill's folder"
+        return f"{link} leads through a symbolic link out of the skill's folder"
     return ""

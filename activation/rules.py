@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
+from lift.redact import redacted
 from lift.schema import Noun
 
 Severity = Literal["error", "warning"]
@@ -115,6 +116,18 @@ def score(failing: Collection[str]) -> float:
     """The share of the rules that hold, by weight; each counts once, 0 to 1."""
     total = sum(rule.weight for rule in RULES.values())
     return 1 - sum(RULES[name].weight for name in failing) / total
+
+
+def beginning(text: str, most: int) -> str:
+    """The beginning of what a skill's author wrote; masked before it is cut.
+
+    Half of a secret would not be known for one any more.
+
+    Args:
+        text: to be named in a message.
+        most: characters of it.
+    """
+    return redacted(text)[:most]
 
 
 def printable(text: str) -> str:

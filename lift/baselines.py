@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from lift.errors import BaselineError, visible
 from lift.files import read_json, read_text
 from lift.gate import SCHEMA, Baseline, Candidate, Ruling
+from lift.redact import redacted
 
 LEDGER = "ledger.md"
 HEAD = """\
@@ -104,7 +105,7 @@ def append(
         outcome + (" (noisy: too few repeats)" if noisy else ""),
     )
     row = " | ".join(visible(cell.replace("|", "/").replace("\n", " ")) for cell in cells)
-    _replace(folder / LEDGER, f"{ledger(folder).rstrip()}\n| {row} |\n")
+    _replace(folder / LEDGER, f"{ledger(folder).rstrip()}\n| {redacted(row)} |\n")
 
 
 def ledger(folder: Path) -> str:

@@ -16,6 +16,7 @@ from lift.errors import UsageError
 from lift.evaluators import judge as judging
 from lift.journal import Call, Journal, trials_of
 from lift.judging import Bench
+from lift.names import check_names
 from lift.paths import exists
 from lift.plan import Estimate, Plan
 from lift.pricing import BATCH, Price, cost_usd, estimated_tokens, price_of
@@ -185,7 +186,7 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
     """Read skill and datasets and make the plan; asks nothing and writes nothing.
 
     Raises:
-        UsageError: a setting, the skill, a dataset or a filter is wrong.
+        UsageError: a setting, the skill, a dataset, a filter or a name is wrong.
         CredentialError: the messages backend has no key.
     """
     _check_name(wanted.experiment)
@@ -216,6 +217,7 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
         experiment=wanted.experiment,
         again=f"-{_stamp()}" if wanted.again else "",
     )
+    check_names(plan)
     return _prepared(config, wanted, plan, notices)
 
 

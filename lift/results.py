@@ -16,10 +16,8 @@ from lift.diagnostics import Diagnostics, diagnosed
 from lift.errors import ExperimentError, ThresholdMissed
 from lift.gate import Best, Candidate
 from lift.journal import PLANNED, Experiment, Journal, Record
-from lift.langfuse.masking import masked
 from lift.measures import measures, of_model
 from lift.plan import Plan
-from lift.redact import redacted
 from lift.schema import WITH_SKILL, WITHOUT_SKILL, Status, digest
 from lift.tables import tables
 from lift.thresholds import Threshold, missed
@@ -311,14 +309,14 @@ def found_records(
     condition: str | None = None,
     repeat: int | None = None,
 ) -> list[Record]:
-    """Trials in full, of one item or of all; secrets are masked.
+    """Trials in full, of one item or of all, as they are.
 
     Raises:
         ExperimentError: the experiment has none that fit.
     """
     dataset, _, name = (item or "").rpartition("/")
     found = [
-        masked(record, redacted, whole=True)
+        record
         for record in journal.records(experiment, item=name or None)
         if condition in (None, record.trial.condition)
         and repeat in (None, record.trial.repeat)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from lift.cli.options import JSON, settings
+from lift.cli.printed import print_json
 
 if TYPE_CHECKING:
     from lift.doctor import Finding
@@ -40,7 +41,7 @@ def command(config: Config, of_settings: bool, as_json: bool) -> None:
         if not as_json:
             _print(finding)
     if as_json:
-        _print_json([finding._asdict() for finding in found])
+        print_json([finding._asdict() for finding in found])
     if bad := [finding.name for finding in found if finding.state is State.FAILED]:
         raise CouldNotRun(f"{len(bad)} things do not work", where=", ".join(bad), fix="see above")
 
@@ -58,17 +59,9 @@ def _print_settings(config: Config, *, as_json: bool) -> None:
     from lift.doctor.examine import settings as listed
     from lift.redact import redacted
 
-    found = redacted(listed(config))
+    found = listed(config)
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
-    for one in found:
+    for one in redacted(found):
         click.echo(f"{one['setting']:<24}  {one['value']:<32}  {one['from']}")
-
-
-def _print_json(value: Any) -> None:
-    import json
-
-    from lift.redact import redacted
-
-    click.echo(json.dumps(redacted(value), indent=2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import traceback
+from typing import TypeVar
 
 import click
 
@@ -12,6 +13,8 @@ from lift.cli import streams
 from lift.cli.interrupts import INTERRUPTED
 from lift.cli.notes import note
 from lift.errors import CouldNotRun, LiftError
+
+T = TypeVar("T")
 
 TRACEBACK = "LIFT_TRACEBACK"
 """Set, it shows where in the code an error came from."""
@@ -36,17 +39,17 @@ def ended(failed: BaseException) -> int:
     if isinstance(failed, click.ClickException):
         shown = io.StringIO()
         failed.show(file=shown)
-        note(shown.getvalue().rstrip())
+        note(_hidden(shown.getvalue().rstrip()))
         return failed.exit_code
     return _told(failed if isinstance(failed, LiftError) else _explained(failed), failed)
 
 
 def _told(error: LiftError, failed: BaseException) -> int:
-    from lift.redact import redacted
-
     if os.environ.get(TRACEBACK):
-        note(redacted("".join(traceback.format_exception(failed))))
-    note(f"Error: {redacted(str(error))}")
+        note(_hidden("".join(traceback.format_exception(failed))))
+    # masked before its lines are cut: half of a secret would not be known for one
+    what, where, fix = _hidden([error.what, error.where, error.fix])
+    note(f"Error: {LiftError(what, where=where, fix=fix)}")
     return error.exit_code
 
 
@@ -67,3 +70,9 @@ def _explained(failed: BaseException) -> LiftError:
         f"a bug in lift: {type(failed).__name__}: {failed}",
         fix=f"please report it, with what {TRACEBACK}=1 shows; what was answered is recorded",
     )
+
+
+def _hidden(value: T) -> T:
+    from lift.redact import redacted
+
+    return redacted(value)

@@ -48,8 +48,7 @@ def command(
       lift gate vaadin-playwright-test-1a2b3c4d --record --pr 12 --pages testing
       lift gate vaadin-playwright-test result.json --confident
     """
-    import json
-
+    from lift.cli.printed import print_json
     from lift.errors import ThresholdMissed, visible
     from lift.gating import Recording, gate
 
@@ -59,7 +58,7 @@ def command(
     )
     if as_json:
         content = {model: ruling.model_dump(mode="json") for model, ruling in rulings.items()}
-        click.echo(json.dumps(content, indent=2))
+        print_json(content)
     for model, ruling in rulings.items() if not as_json else ():
         before = "no record" if ruling.before is None else f"best {ruling.before:.4f}"
         word = "accepted" if ruling.accepted else "rejected"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,14 +13,30 @@ from lift.cli.notes import note
 from lift.cli.options import screen
 
 if TYPE_CHECKING:
+    from lift.journal import Record
     from lift.results import Result
     from lift.suggesting import Suggestion
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON, masked: it may be kept or passed on."""
+    from lift.redact import redacted
+
+    click.echo(json.dumps(redacted(value), indent=2, ensure_ascii=False))
+
+
+def masked_record(record: Record) -> Record:
+    """A trial as a terminal may show it; reports mask what they are given themselves."""
+    from lift.langfuse.masking import masked
+    from lift.redact import redacted
+
+    return masked(record, redacted, whole=True)
 
 
 def print_left(experiment: str, calls: int, *, as_json: bool) -> None:
     """Say that an experiment waits for batches, where its comparison would be printed."""
     if as_json:
-        click.echo(json.dumps({"experiment": experiment, "in_batches": calls}))
+        print_json({"experiment": experiment, "in_batches": calls})
     note(f"{experiment}: {calls} calls wait for batches; lift collect gets their answers")
 
 

@@ -55,8 +55,7 @@ def command(
       lift push
       lift push vaadin-playwright-test-1a2b3c4d --wait --timeout 120
     """
-    import json
-
+    from lift.cli.printed import print_json
     from lift.journal import Journal
 
     with (
@@ -67,7 +66,7 @@ def command(
         names = [experiment.name for experiment in known]
         pushed = _pushed(config, journal, names, waits=waits, timeout=timeout, quiet=as_json)
     if as_json:
-        click.echo(json.dumps(pushed, indent=2))
+        print_json(pushed)
     if unsent := sum(one["unsent"] for one in pushed.values()):
         raise CouldNotRun(
             f"{counted(unsent, 'part')} not sent", where="Langfuse", fix="run lift push again"

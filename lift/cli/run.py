@@ -164,7 +164,7 @@ def _print_plan(prepared: Prepared, *, as_json: bool) -> None:
     if not as_json:
         click.echo(_plan_line(prepared))
         return
-    import json
+    from lift.cli.printed import print_json
 
     plan = prepared.plan
     content = {
@@ -177,7 +177,7 @@ def _print_plan(prepared: Prepared, *, as_json: bool) -> None:
         **prepared.estimate.model_dump(),
         "spent_usd": prepared.spent_usd,
     }
-    click.echo(json.dumps(content, indent=2))
+    print_json(content)
 
 
 def _confirm(prepared: Prepared, config: Config, *, yes: bool) -> None:

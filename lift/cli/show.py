@@ -35,6 +35,7 @@ def command(
       lift show textfield-set-value
       lift show textfield-set-value --condition with_skill --repeat 1
     """
+    from lift.cli.printed import masked_record
     from lift.journal import Journal
     from lift.reports import json, terminal
     from lift.results import found_records, no_trial, trial_rows
@@ -50,6 +51,9 @@ def command(
             found = found_records(
                 journal, known.name, item=item, condition=condition, repeat=repeat
             )
-            shown = [terminal.record(one, **screen()) for one in found]
-            text = json.records(found, known) if as_json else "\n\n".join(shown)
+            if as_json:
+                text = json.records(found, known)
+            else:
+                shown = [terminal.record(masked_record(one), **screen()) for one in found]
+                text = "\n\n".join(shown)
     click.echo(text)

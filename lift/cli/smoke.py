@@ -27,6 +27,7 @@ def command(config: Config, item: str | None, as_json: bool) -> None:
       lift smoke
       lift smoke textfield-set-value --model claude-haiku-5-5
     """
+    from lift.cli.printed import masked_record
     from lift.cli.progress import Silent
     from lift.cli.sending import sending
     from lift.journal import Journal
@@ -43,5 +44,7 @@ def command(config: Config, item: str | None, as_json: bool) -> None:
         with Journal(config.path("journal"), create=False) as journal:
             known = journal.experiment(prepared.plan.experiment)
             found = found_records(journal, known.name)
-        shown = json.records(found, known) if as_json else terminal.beside(found, known, **screen())
-        click.echo(shown)
+        if as_json:
+            click.echo(json.records(found, known))
+        else:
+            click.echo(terminal.beside([*map(masked_record, found)], known, **screen()))

@@ -39,16 +39,15 @@ def command(
       lift sync --check
       lift sync --langfuse-limit core
     """
-    import json
-
     from lift.cli.counting import counting
+    from lift.cli.printed import print_json
     from lift.errors import ThresholdMissed, counted
     from lift.outbox.syncing import sync
 
     with told("what was written stays", fix="lift sync writes the rest"):
         done = sync(config, datasets, check=check, force=force, counting=counting)
     if as_json:
-        click.echo(json.dumps({name: one._asdict() for name, one in done.items()}, indent=2))
+        print_json({name: one._asdict() for name, one in done.items()})
     for name, one in done.items() if not as_json else ():
         counts = {kind: len(ids) for kind, ids in one._asdict().items() if ids}
         click.echo(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()))

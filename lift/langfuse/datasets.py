@@ -20,6 +20,7 @@ from lift.langfuse.contents import (
     contents,
     state,
 )
+from lift.langfuse.masking import check_names
 from lift.langfuse.store import Store, Told
 from lift.langfuse.wire import Redact, prepared
 
@@ -67,9 +68,11 @@ def sync(
         told: how many items are written, and of how many.
 
     Raises:
-        LangfuseError: it cannot be read or written; what was written stays, and doing it again
-            goes on from there.
+        LangfuseError: it cannot be read or written, or a name may not leave; what was written
+            stays, and doing it again goes on from there.
     """
+    names = [name for item in dataset.items for name in (item.id, item.category)]
+    check_names([dataset.name, *names], redact)
     items = [item.model_dump(mode="json") for item in dataset.items]
     local = contents(dataset.name, items, redact)
     head = prepared(_head(dataset), redact)

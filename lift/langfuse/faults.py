@@ -9,6 +9,10 @@ from typing import Any, NamedTuple
 import httpx
 
 from lift.errors import CouldNotRun
+from lift.redact import redacted
+
+LONGEST_WORDS = 300
+"""Of a server, in a message."""
 
 V4_MODE = "run the server in v4 write mode (LANGFUSE_MIGRATION_V4_*), or use Langfuse Cloud"
 
@@ -115,7 +119,7 @@ def page(response: httpx.Response) -> LangfuseError:
     """An answer that is not the API's."""
     what = f"not the Langfuse API: status {response.status_code} and no JSON"
     if response.is_redirect:
-        what = f"not the Langfuse API: it leads to {response.headers.get('location', '')[:200]}"
+        what = f"not the Langfuse API: it leads to {brief(response.headers.get('location', ''))}"
     return LangfuseError(what, where=_where(response), fix=ADDRESS)
 
 
@@ -167,7 +171,15 @@ def _said(response: httpx.Response) -> str:
     if not isinstance(body, dict):
         return "no reason given"
     words = [str(body.get("message", "")), *_details(body.get("error"))]
-    return " ".join(": ".join(filter(None, words)).split())[:300] or "no reason given"
+    return brief(": ".join(filter(None, words))) or "no reason given"
+
+
+def brief(text: str) -> str:
+    """A server's words on one line, as far as they matter; masked before they are cut.
+
+    Half of a secret would not be known for one any more.
+    """
+    return redacted(" ".join(text.split()))[:LONGEST_WORDS]
 
 
 def _details(error: Any) -> list[str]:

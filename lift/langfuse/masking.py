@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lift.journal import Record
+from lift.langfuse.faults import LangfuseError
 from lift.langfuse.wire import Redact, prepared
 from lift.schema import Evidence, Score, Vote
 
 IDENTITY = ("id", "category")
-"""Names of an item, which are what things are found by; never masked."""
+"""Names of an item, which are what things are found by; sent as they are, see `check_names`."""
+
+
+def check_names(names: Iterable[str], redact: Redact) -> None:
+    """Check that names can be sent as they are: things are found by them.
+
+    Args:
+        names: of whatever is sent.
+        redact: masks strings.
+
+    Raises:
+        LangfuseError: one holds what may not leave.
+    """
+    for name in dict.fromkeys(names):
+        if (hidden := redact(name)) != name:
+            raise LangfuseError(
+                f"a name holds what may not leave: {hidden}",
+                where="names are sent as they are",
+                fix="rename it",
+            )
 
 
 def masked_item(item: Mapping[str, Any], redact: Redact) -> dict[str, Any]:
@@ -64,12 +84,17 @@ def _told(item: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name not in IDENTITY}
 
 
-def _texts(evidence: Evidence) -> dict[str, str]:
-    return {"why": evidence.why, "text": evidence.text}
+REPLY = ("text", "stop_reason", "model", "message_id")
+"""What a server says, in its own words."""
 
 
-def _with_texts(evidence: Evidence, texts: Mapping[str, str]) -> Evidence:
-    reply = evidence.reply and evidence.reply.model_copy(update={"text": texts["text"]})
+def _texts(evidence: Evidence) -> dict[str, Any]:
+    reply = evidence.reply.model_dump(include=set(REPLY)) if evidence.reply else {}
+    return {"why": evidence.why, "reply": reply}
+
+
+def _with_texts(evidence: Evidence, texts: Mapping[str, Any]) -> Evidence:
+    reply = evidence.reply and evidence.reply.model_copy(update=texts["reply"])
     return evidence.model_copy(update={"why": texts["why"], "reply": reply})
 
 

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
+from lift import frames
 from lift.journal import Experiment, Journal
 from lift.langfuse import configs, runs
 from lift.langfuse.client import Connection
 from lift.langfuse.datasets import Shelves
 from lift.langfuse.dispatch import Dispatch, Told, untold
 from lift.langfuse.faults import LangfuseError
+from lift.langfuse.masking import check_names
 from lift.langfuse.parts import ANSWER, SCORES
 from lift.langfuse.prompts import Prompts
 from lift.langfuse.runs import Facts
@@ -138,6 +140,7 @@ class Outbox:
         )
         broke_off = False
         try:
+            check_names(self._names(about), self._redact)
             dispatch.send(unsent[:most], settles=settles)
         except LangfuseError as failed:
             dispatch.note(failed)
@@ -153,6 +156,11 @@ class Outbox:
             self._people_can_score = True
             with suppress(LangfuseError):
                 configs.ensure(self._connection)
+
+    def _names(self, about: Experiment) -> list[str]:
+        rows = self._journal.trials(about.name)
+        items = [row[column] for row in rows for column in (frames.ITEM, frames.CATEGORY)]
+        return [about.name, about.skill, *about.models, *about.datasets, *items]
 
     def _skills(self) -> Prompts:
         if self._prompts is None:

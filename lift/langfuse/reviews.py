@@ -42,17 +42,18 @@ def send(connection: Connection, review: Reviewed, *, redact: Redact) -> str:
     Raises:
         LangfuseError: the server cannot be asked, or refuses.
     """
-    masked = prepared({"input": review.input, "output": review.output}, redact)
+    texts = ("input", "output", "skill", "model")
+    review = review._replace(**prepared({text: getattr(review, text) for text in texts}, redact))
     trace = ids.of_review(review.hash)
     there = of_trace(connection, trace.id).get(trace.root)
     if there is None:
-        connection.post_spans(encoded([_root(review, trace, masked)]))
+        connection.post_spans(encoded([_root(review, trace)]))
     else:  # sent before, and its scores may not have been
         review = review._replace(at_ms=there)
     return scores.send(connection, [_score(review, trace, name) for name in review.scores]).why
 
 
-def _root(review: Reviewed, trace: ids.Trace, masked: dict[str, Any]) -> Span:
+def _root(review: Reviewed, trace: ids.Trace) -> Span:
     tags = [f"skill:{review.skill}", *([f"model:{review.model}"] if review.model else [])]
     return Span(
         trace=trace.id,
@@ -69,8 +70,8 @@ def _root(review: Reviewed, trace: ids.Trace, masked: dict[str, Any]) -> Span:
             "langfuse.trace.metadata.skill_sha": review.tree_hash,
             "langfuse.internal.is_app_root": True,
             "langfuse.observation.type": "evaluator",
-            "langfuse.observation.input": attribute(masked["input"]),
-            "langfuse.observation.output": attribute(masked["output"]),
+            "langfuse.observation.input": attribute(review.input),
+            "langfuse.observation.output": attribute(review.output),
         },
     )
 

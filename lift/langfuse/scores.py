@@ -11,7 +11,7 @@ from lift.evaluators.judge import passed
 from lift.journal import Record
 from lift.langfuse import ids, runs
 from lift.langfuse.client import Connection
-from lift.langfuse.faults import Refused
+from lift.langfuse.faults import Refused, brief
 from lift.langfuse.runs import Facts
 from lift.langfuse.wire import flat, moment
 from lift.schema import digest
@@ -211,4 +211,4 @@ def _joined(parts: Sequence[Taken]) -> Taken:
 def _reason(body: Any) -> str:
     errors = body.get("errors") or [{}]
     words = " ".join(str(errors[0].get(key) or "") for key in ("message", "error"))
-    return f"Langfuse refuses scores: {' '.join(words.split())[:200] or 'no reason given'}"
+    return f"Langfuse refuses scores: {brief(words) or 'no reason given'}"

@@ -23,7 +23,7 @@ from lift.frames import (
     OTHER,
     WINS,
 )
-from lift.redact import redacted
+from lift.redact import PLACEHOLDER, redacted
 from lift.reports import findings, judges
 from lift.results import Result
 
@@ -43,6 +43,8 @@ def comparison(result: Result) -> str:
         parts += [_table(one), _judges(one), _moved(one), _findings(one)]
     parts.append(_bill(result))
     text = redacted("\n\n".join(part for part in parts if part)) + "\n"
+    # Markdown would take a placeholder for a link or a tag
+    text = PLACEHOLDER.sub(lambda name: html.escape(name[0]), text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 40]}\n\n(cut; see lift compare)\n"
 
 

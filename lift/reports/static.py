@@ -25,7 +25,7 @@ COLORS = {"error": "red", "warning": "yellow"}
 
 def terminal(review: Review, *, width: int = 100, color: bool = False) -> str:
     """Findings with their lines, the scores, the confusion matrix and the misses."""
-    review = Review.model_validate(redacted(review.model_dump()))
+    review = _masked(review)
     parts: list[RenderableType] = [plain(review.skill, "bold")]
     if review.lint:
         parts += _lint(review.lint)
@@ -34,6 +34,28 @@ def terminal(review: Review, *, width: int = 100, color: bool = False) -> str:
     if review.activation:
         parts += _activation(review.activation)
     return rendered(parts, width=width, color=color)
+
+
+def _masked(review: Review) -> Review:
+    """The review with its texts masked, as one document; names that are ids stay."""
+    findings = review.lint.findings if review.lint else ()
+    misses = review.activation.misses if review.activation else ()
+    skill, skipped, found, missed = redacted(
+        (
+            review.skill,
+            review.skipped,
+            [one.model_dump(include={"file", "message", "fix"}) for one in findings],
+            [one.model_dump(include={"text", "reason", "why"}) for one in misses],
+        )
+    )
+    update: dict[str, Any] = {"skill": skill, "skipped": skipped}
+    if review.lint:
+        changed = tuple(o.model_copy(update=n) for o, n in zip(findings, found, strict=True))
+        update["lint"] = review.lint.model_copy(update={"findings": changed})
+    if review.activation:
+        said = tuple(o.model_copy(update=n) for o, n in zip(misses, missed, strict=True))
+        update["activation"] = review.activation.model_copy(update={"misses": said})
+    return review.model_copy(update=update)
 
 
 def document(review: Review) -> str:
