@@ -9,6 +9,8 @@ WORDY = 0.6
 """Where so many of the letters are in words, it is words."""
 
 SHORTEST_WORD = 4
+LONGEST_EXAMPLE = 40
+"""So many x stand for something that is to be filled in."""
 MOST_DIGITS = 2
 """A shorter one counts by itself, with so many digits behind it: `v2`, `key10`."""
 FOLLOWS = (
@@ -66,7 +68,7 @@ def coined(text: str) -> bool:
 
 def _is_word(run: str, *, alone: bool, of: str) -> bool:
     low = run.lower()
-    if set(low) == {"x"}:
+    if set(low) == {"x"} and len(low) <= LONGEST_EXAMPLE:
         return True
     if len(low) < SHORTEST_WORD:
         return alone and of.startswith(run) and len(of) - len(run) <= MOST_DIGITS
