@@ -12,7 +12,7 @@ from lift.errors import ExperimentError
 from lift.frames import CONDITION, DATASET, ITEM, MODEL, SCORES, TRIALS, shape
 from lift.journal import Experiment
 
-Place = tuple[str, str]
+ItemKey = tuple[str, str]
 """Dataset and item."""
 
 
@@ -24,7 +24,7 @@ class Recorded(NamedTuple):
     """TRIALS."""
     scores: pd.DataFrame
     """SCORES."""
-    items: Mapping[Place, str]
+    items: Mapping[ItemKey, str]
     """Item → hash of what is asked and how it is scored; empty where nobody asked for it."""
     reasons: Mapping[str, Mapping[str, int]] = {}
     """Condition → why trials failed → how many, where that is known."""
@@ -102,7 +102,7 @@ def left_out(found: Against) -> list[str]:
 def _common(other: Recorded, base: Recorded, *, condition: str, models: Collection[str]) -> Against:
     ours, theirs = other.items, base.items
     both = ours.keys() & theirs.keys()
-    differ = {place for place in both if ours[place] != theirs[place]}
+    differ = {item for item in both if ours[item] != theirs[item]}
     known = {*other.trials[MODEL], *base.trials[MODEL]}
     return Against(
         experiment=base.experiment,
@@ -115,8 +115,8 @@ def _common(other: Recorded, base: Recorded, *, condition: str, models: Collecti
     )
 
 
-def _named(places: Collection[Place]) -> tuple[str, ...]:
-    return tuple(sorted("/".join(place) for place in places))
+def _named(items: Collection[ItemKey]) -> tuple[str, ...]:
+    return tuple(sorted("/".join(item) for item in items))
 
 
 def _models(other: Recorded, base: Recorded) -> dict[str, str]:
@@ -138,7 +138,7 @@ def _under(one: Recorded, condition: str) -> Recorded:
     """What was asked under a condition."""
     trials, scores = (frame[frame[CONDITION] == condition] for frame in (one.trials, one.scores))
     asked = set(zip(trials[DATASET], trials[ITEM], strict=True))
-    items = {place: hash for place, hash in one.items.items() if place in asked}
+    items = {item: hash for item, hash in one.items.items() if item in asked}
     return Recorded(one.experiment, trials, scores, items)
 
 
@@ -146,8 +146,8 @@ def _renamed(one: Recorded, *, models: Mapping[str, str], out: Collection[str]) 
     """Less what is left out, and the condition is called like the experiment."""
 
     def kept(frame: pd.DataFrame) -> pd.DataFrame:
-        places = frame[DATASET].astype("str") + "/" + frame[ITEM].astype("str")
-        chosen = frame[frame[MODEL].isin(list(models)) & ~places.isin(list(out))]
+        named = frame[DATASET].astype("str") + "/" + frame[ITEM].astype("str")
+        chosen = frame[frame[MODEL].isin(list(models)) & ~named.isin(list(out))]
         called = chosen.assign(**{CONDITION: one.experiment.name})
         return called.assign(**{MODEL: called[MODEL].map(dict(models))})
 

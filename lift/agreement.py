@@ -18,7 +18,7 @@ LEAST_KAPPA = 0.4
 Count = Annotated[int, Field(ge=0)]
 
 
-class Place(NamedTuple):
+class TrialId(NamedTuple):
     """What tells a trial of an experiment from the others."""
 
     dataset: str
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 class Judgement(NamedTuple):
     """What a judge says of a trial."""
 
-    place: Place
+    trial: TrialId
     judge: str
     """Its name."""
     model: str
@@ -97,7 +97,7 @@ class Found(NamedTuple):
 
 
 def agreements(
-    labels: Mapping[Place, bool], judgements: Iterable[Judgement], *, experiment: str
+    labels: Mapping[TrialId, bool], judgements: Iterable[Judgement], *, experiment: str
 ) -> list[Found]:
     """Each judge held against people's labels; a judge that rated none of the labelled is left out.
 
@@ -110,7 +110,7 @@ def agreements(
     """
     rated: dict[tuple[str, str], list[Judgement]] = {}
     for one in judgements:
-        if one.place in labels:
+        if one.trial in labels:
             rated.setdefault((one.judge, one.model), []).append(one)
     return [
         Found(
@@ -122,10 +122,10 @@ def agreements(
 
 
 def _agreement(
-    labels: Mapping[Place, bool], judgements: Sequence[Judgement], *, experiment: str
+    labels: Mapping[TrialId, bool], judgements: Sequence[Judgement], *, experiment: str
 ) -> Agreement:
     judge = [passed(one.value) for one in judgements]
-    people = [labels[one.place] for one in judgements]
+    people = [labels[one.trial] for one in judgements]
     counts, n = Counter(zip(judge, people, strict=True)), len(judgements)
     kappa = cohen_kappa(judge, people)
     low, high = kappa.interval.clipped(-1, 1) if kappa else (None, None)
@@ -134,7 +134,7 @@ def _agreement(
         model=judgements[0].model,
         experiment=experiment,
         n=n,
-        items=len({(one.place.dataset, one.place.item) for one in judgements}),
+        items=len({(one.trial.dataset, one.trial.item) for one in judgements}),
         kappa=min(1.0, max(-1.0, kappa.value)) if kappa else None,
         low=low,
         high=high,

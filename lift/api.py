@@ -156,10 +156,10 @@ def compare(
     """
     config = read(folder or Path.cwd(), os.environ, {})
     with Journal(config.path("journal"), create=False) as journal:
-        found = recorded(journal, experiment)
+        found = recorded(journal, experiment, hashed=against is not None)
         if against is None:
             return result(found, base=base, other=other).comparison
-        theirs = recorded(journal, against)
+        theirs = recorded(journal, against, hashed=True)
         return held_against(found, theirs, condition=other or WITH_SKILL).comparison
 
 

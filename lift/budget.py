@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from lift.errors import CeilingReached
-
-ROUNDING_USD = 1e-9
+from lift.pricing import ROUNDING_USD
 
 
 def reached(worst_usd: float, *, ceiling_usd: float, committed_usd: float) -> CeilingReached:

@@ -36,7 +36,7 @@ SEVERAL = 2
 Count = Annotated[int, Field(ge=0)]
 
 
-class Place(Noun):
+class ModelItem(Noun):
     """An item under a model."""
 
     model: str
@@ -44,7 +44,7 @@ class Place(Noun):
     item: str
 
 
-class Move(Place):
+class Move(ModelItem):
     """An item that differs between the conditions."""
 
     base: Unit
@@ -52,7 +52,7 @@ class Move(Place):
     delta: float
 
 
-class Flaky(Place):
+class Flaky(ModelItem):
     """An item whose repeats under one condition do not score the same."""
 
     condition: str
@@ -88,10 +88,10 @@ class Diagnostics(Noun):
 
     items: Count
     """With a score on both sides, counted for each model."""
-    saturated: Many[Place]
+    saturated: Many[ModelItem]
     """Perfect in every trial of both sides: they cannot show what the skill adds."""
     saturated_count: Count
-    dead: Many[Place]
+    dead: Many[ModelItem]
     """0 in every trial of both sides: the item or its rubric is broken, or far too hard."""
     dead_count: Count
     flaky: Many[Flaky]
@@ -127,9 +127,9 @@ def diagnosed(
     wavering = _wavering(comparison)
     return Diagnostics(
         items=len(pairs),
-        saturated=_nouns(Place, saturated),
+        saturated=_nouns(ModelItem, saturated),
         saturated_count=len(saturated),
-        dead=_nouns(Place, dead),
+        dead=_nouns(ModelItem, dead),
         dead_count=len(dead),
         flaky=_nouns(Flaky, wavering),
         flaky_count=len(wavering.drop_duplicates([MODEL, DATASET, ITEM])),

@@ -55,18 +55,21 @@ FAILED_OTHER = "failed_other"
 Columns = Mapping[str, str]
 """Column → type; a category is a name that many rows share."""
 
-TRIAL = [DATASET, ITEM, CATEGORY, CONDITION, MODEL, REPEAT]
-"""What tells the trials of an experiment apart."""
-
-# One row per planned trial, as its latest attempt ended. status is ok, failed, errored, skipped,
-# or planned where it has not been asked yet; tokens and dollars are of all calls it took.
-TRIALS: Columns = {
+OF_TRIAL: Columns = {
     DATASET: "category",
     ITEM: "category",
     CATEGORY: "category",
     CONDITION: "category",
     MODEL: "category",
     REPEAT: "int64",
+}
+TRIAL = [*OF_TRIAL]
+"""What tells the trials of an experiment apart."""
+
+# One row per planned trial, as its latest attempt ended. status is ok, failed, errored, skipped,
+# or planned where it has not been asked yet; tokens and dollars are of all calls it took.
+TRIALS: Columns = {
+    **OF_TRIAL,
     ATTEMPT: "int64",
     STATUS: "category",
     COST_USD: "float64",
@@ -78,12 +81,7 @@ TRIALS: Columns = {
 # One row per (trial, evaluator) of the latest attempt; value is 0 to 1, NaN is not scored. A
 # judge's value is the mean of its votes.
 SCORES: Columns = {
-    DATASET: "category",
-    ITEM: "category",
-    CATEGORY: "category",
-    CONDITION: "category",
-    MODEL: "category",
-    REPEAT: "int64",
+    **OF_TRIAL,
     EVALUATOR: "category",
     VALUE: "float64",
     WEIGHT: "float64",
@@ -109,12 +107,7 @@ ANNOTATIONS: Columns = {
 
 # One row per scored trial: the weighted mean of its evaluators, 0 to 1.
 TRIAL_SCORES: Columns = {
-    DATASET: "category",
-    ITEM: "category",
-    CATEGORY: "category",
-    CONDITION: "category",
-    MODEL: "category",
-    REPEAT: "int64",
+    **OF_TRIAL,
     SCORE: "float64",
 }
 

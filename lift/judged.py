@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lift import labels
-from lift.agreement import Agreement, Place, agreements
+from lift.agreement import Agreement, TrialId, agreements
 from lift.errors import LabelError
 from lift.journal import Journal
 from lift.langfuse.masking import masked
@@ -27,11 +27,11 @@ def unlabelled(config: Config, name: str | None, path: Path) -> int:
     """
     with Journal(config.path("journal"), create=False) as journal:
         experiment = journal.experiment(name).name
-        judged = {one.place for one in journal.judgements(experiment)}
+        judged = {one.trial for one in journal.judgements(experiment)}
         records = [
             masked(record, redacted)
             for record in journal.records(experiment)
-            if labels.place_of(record.trial) in judged
+            if labels.trial_id(record.trial) in judged
         ]
     if not records:
         raise _unjudged(experiment)
@@ -58,7 +58,7 @@ def held(config: Config, name: str | None, path: Path) -> list[Agreement]:
     """
     with Journal(config.path("journal"), create=False) as journal:
         experiment = journal.experiment(name).name
-        known = [Place(*(row[n] for n in Place._fields)) for row in journal.trials(experiment)]
+        known = [TrialId(*(row[n] for n in TrialId._fields)) for row in journal.trials(experiment)]
         said = labels.read(path, known)
         found = agreements(said, journal.judgements(experiment), experiment=experiment)
         if not found:

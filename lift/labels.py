@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lift.agreement import Place
+from lift.agreement import TrialId
 from lift.errors import LabelError
 from lift.evaluators.rubric import PASS_PERCENT
 from lift.files import read_text
@@ -16,7 +16,7 @@ from lift.journal import Record
 from lift.schema import Trial
 
 LABEL = "label"
-COLUMNS = (*Place._fields, LABEL)
+COLUMNS = (*TrialId._fields, LABEL)
 READ_ONLY = ("prompt", "answer")
 """Beside them in a file to be labelled, for the person who does."""
 
@@ -29,9 +29,9 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet would run begins with one of these."""
 
 
-def place_of(trial: Trial) -> Place:
+def trial_id(trial: Trial) -> TrialId:
     """What tells the trial from the others of its experiment."""
-    return Place(trial.dataset, trial.item, trial.condition, trial.model, trial.repeat)
+    return TrialId(trial.dataset, trial.item, trial.condition, trial.model, trial.repeat)
 
 
 def blank(records: Iterable[Record]) -> str:
@@ -44,13 +44,13 @@ def blank(records: Iterable[Record]) -> str:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow([*COLUMNS, *READ_ONLY])
     for one in records:
-        place = place_of(one.trial)
+        trial = trial_id(one.trial)
         answer = one.evidence.text if one.evidence else ""
-        rows.writerow([*place, "", _cell(str(one.item["prompt"])), _cell(answer)])
+        rows.writerow([*trial, "", _cell(str(one.item["prompt"])), _cell(answer)])
     return text.getvalue()
 
 
-def read(path: Path, known: Sequence[Place]) -> dict[Place, bool]:
+def read(path: Path, known: Sequence[TrialId]) -> dict[TrialId, bool]:
     """The labels in a CSV; rows with an empty label are left out.
 
     Args:
@@ -63,31 +63,31 @@ def read(path: Path, known: Sequence[Place]) -> dict[Place, bool]:
             is labelled twice and not alike, or nothing is labelled.
     """
     rows = _rows(path)
-    models = {place.model for place in known}
+    models = {trial.model for trial in known}
     only = models.pop() if len(models) == 1 else ""
-    trials, found = set(known), dict[Place, bool]()
+    trials, found = set(known), dict[TrialId, bool]()
     for line, row in rows:
         said = (row[LABEL] or "").strip().lower()
         if not said:
             continue
         where = f"{path}, line {line}"
-        place = _place(row, only, where)
-        if place not in trials:
+        trial = _read_id(row, only, where)
+        if trial not in trials:
             raise LabelError(
-                f"there is no trial {' '.join(map(str, place))}",
+                f"there is no trial {' '.join(map(str, trial))}",
                 where=where,
                 fix="lift agreement EXPERIMENT --to-label FILE writes a file with those there are",
             )
         if said not in PASS | FAIL:
             raise LabelError(f"{said!r} is no label", where=where, fix="write pass or fail")
-        if found.setdefault(place, said in PASS) is not (said in PASS):
+        if found.setdefault(trial, said in PASS) is not (said in PASS):
             raise LabelError("the trial is labelled twice, and not alike", where=where)
     if not found:
         raise LabelError("nothing is labelled", where=str(path), fix="write pass or fail in a row")
     return found
 
 
-def of_annotations(rows: Iterable[Mapping[str, Any]]) -> dict[Place, bool]:
+def of_annotations(rows: Iterable[Mapping[str, Any]]) -> dict[TrialId, bool]:
     """The labels in annotations from Langfuse.
 
     A trial passes by its human_passed; where nobody gave that, if its human_verdict is "right";
@@ -99,19 +99,19 @@ def of_annotations(rows: Iterable[Mapping[str, Any]]) -> dict[Place, bool]:
     Raises:
         LabelError: none of them is such a label.
     """
-    found: dict[Place, tuple[int, bool]] = {}
+    found: dict[TrialId, tuple[int, bool]] = {}
     for row in rows:
         said = _said(str(row["name"]), row)
-        place = Place(*(row[name] for name in Place._fields))
-        if said is not None and said[0] <= found.get(place, said)[0]:
-            found[place] = said
+        trial = TrialId(*(row[name] for name in TrialId._fields))
+        if said is not None and said[0] <= found.get(trial, said)[0]:
+            found[trial] = said
     if not found:
         raise LabelError(
             "nobody labelled a trial",
             where="Langfuse",
             fix="annotate some with human_passed, or label a file: lift agreement --to-label FILE",
         )
-    return {place: passes for place, (_, passes) in found.items()}
+    return {trial: passes for trial, (_, passes) in found.items()}
 
 
 def _said(name: str, row: Mapping[str, Any]) -> tuple[int, bool] | None:
@@ -151,15 +151,15 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
         raise LabelError(f"not a CSV file: {bad}", where=str(path)) from bad
 
 
-def _place(row: Mapping[str, str | None], only_model: str, where: str) -> Place:
-    cells = {name: (row.get(name) or "").strip() for name in Place._fields}
+def _read_id(row: Mapping[str, str | None], only_model: str, where: str) -> TrialId:
+    cells = {name: (row.get(name) or "").strip() for name in TrialId._fields}
     try:
         repeat = int(cells["repeat"])
     except ValueError:
         raise LabelError(
             f"{cells['repeat']!r} is no repeat", where=where, fix="write a whole number from 1 on"
         ) from None
-    return Place(
+    return TrialId(
         cells["dataset"], cells["item"], cells["condition"], cells["model"] or only_model, repeat
     )
 

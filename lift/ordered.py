@@ -13,13 +13,13 @@ from functools import cached_property
 from lift import plan as planning
 from lift.backends.batches import MOST_BYTES, MOST_ENTRIES, Outcome, size_of
 from lift.backends.messages import evidence_of
-from lift.budget import ROUNDING_USD, reached
+from lift.budget import reached
 from lift.dataset import Item
 from lift.errors import CouldNotRun
 from lift.journal import Entry, Journal, Order, Queued, Record
 from lift.judging import JUDGE, Voting, missing
 from lift.prepare import BATCH_LIFE, bench, clock, kept_replies
-from lift.pricing import Price, cost_usd, price_of, worst_case_usd
+from lift.pricing import ROUNDING_USD, Price, cost_usd, price_of, worst_case_usd
 from lift.runner import Asking, Watcher
 from lift.schema import SETTLED, Evidence, Request, Status, Trial
 from lift.settings import FLAG, Config, credential

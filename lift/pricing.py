@@ -17,6 +17,8 @@ CACHE_WRITE_5M = 1.25
 CACHE_WRITE_1H = 2.0
 BATCH = 0.5
 MTOK = 1_000_000
+ROUNDING_USD = 1e-9
+"""Sums of dollars that differ by less are the same."""
 
 BYTES_PER_TOKEN = 4.0
 """A rough mean for English and code; real tokenizers differ by about 30 %."""

@@ -49,13 +49,13 @@ class Result(NamedTuple):
         return (self, *self.more)
 
 
-def recorded(journal: Journal, name: str | None = None, *, hashed: bool = True) -> Recorded:
+def recorded(journal: Journal, name: str | None = None, *, hashed: bool = False) -> Recorded:
     """An experiment from the journal.
 
     Args:
         journal: where it is recorded.
         name: the experiment; None for the one that ran last.
-        hashed: False leaves `items` empty, which the gate and another experiment need.
+        hashed: whether `items` is read, which only another experiment is held against.
 
     Raises:
         ExperimentError: there is no such experiment.
@@ -164,13 +164,11 @@ def _chosen(found: Recorded, base: str | None, other: str | None) -> list[Pair]:
 
 def _planned(found: Recorded, plan: Plan) -> Recorded:
     """What a plan asks, of all that its experiment has."""
-    places = [tuple(getattr(trial, name) for name in frames.TRIAL) for trial in plan.trials]
-    asked = pd.DataFrame(places, columns=frames.TRIAL)
-    items = {(trial.dataset, trial.item) for trial in plan.trials}
+    keys = [tuple(getattr(trial, name) for name in frames.TRIAL) for trial in plan.trials]
+    asked = pd.DataFrame(keys, columns=frames.TRIAL)
     return found._replace(
         trials=frames.shape(found.trials.merge(asked, on=frames.TRIAL), frames.TRIALS),
         scores=frames.shape(found.scores.merge(asked, on=frames.TRIAL), frames.SCORES),
-        items={place: hash for place, hash in found.items.items() if place in items},
     )
 
 
@@ -191,9 +189,9 @@ def candidates(journal: Journal, found: Result) -> list[Candidate]:
     if found.comparison[:2] != (WITHOUT_SKILL, WITH_SKILL):
         return []
     items = found.recorded.trials[[frames.DATASET, frames.ITEM]].drop_duplicates()
-    places = set(items.itertuples(index=False, name=None))
+    chosen = set(items.itertuples(index=False, name=None))
     asked = [
-        (content, condition) for place, content, condition in journal.items(name) if place in places
+        (content, condition) for item, content, condition in journal.items(name) if item in chosen
     ]
     contents = {digest(content): content for content, _ in asked}.values()
     plain = [

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from lift.dataset import Item
-from lift.diagnostics import Diagnostics, Place
+from lift.diagnostics import Diagnostics, ModelItem
 from lift.evaluators.rubric import MUST_NOT_USE, Checked, Pattern, Rubric
 from lift.schema import Evidence, Many, Noun
 
@@ -162,7 +162,7 @@ def _word(check: Checked) -> str:
 
 
 def _of_items(found: Diagnostics) -> list[Suggestion]:
-    advice: list[tuple[Sequence[Place], str]] = [
+    advice: list[tuple[Sequence[ModelItem], str]] = [
         (
             found.dead,
             "0 in every answer of both sides; read one: the rubric may miss what is right",
@@ -171,8 +171,8 @@ def _of_items(found: Diagnostics) -> list[Suggestion]:
         (found.flaky, "repeats disagree: more --repeats, or a prompt that says what it wants"),
     ]
     told = []
-    for places, says in advice:
-        if items := tuple(dict.fromkeys(place.item for place in places)):
+    for concerned, says in advice:
+        if items := tuple(dict.fromkeys(one.item for one in concerned)):
             told.append(Suggestion(says=f"{_few(items)}: {says}", items=items))
     for one in found.undiscerning:
         told.append(

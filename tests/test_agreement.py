@@ -11,7 +11,7 @@ import pytest
 from conftest import Project, greets
 from servers import Says
 
-from lift.agreement import Judgement, Place, agreements
+from lift.agreement import Judgement, TrialId, agreements
 from lift.errors import LabelError
 from lift.labels import of_annotations, read
 
@@ -37,16 +37,16 @@ DATASET = Dataset(
 '''
 
 
-def place(item: str, repeat: int = 1, condition: str = "with_skill") -> Place:
-    return Place("d", item, condition, "m", repeat)
+def trial(item: str, repeat: int = 1, condition: str = "with_skill") -> TrialId:
+    return TrialId("d", item, condition, "m", repeat)
 
 
 def judgement(item: str, value: float, prompt: str = "p") -> Judgement:
-    return Judgement(place(item), "judge", "j", prompt, value)
+    return Judgement(trial(item), "judge", "j", prompt, value)
 
 
 def test_a_judge_and_people_are_counted_by_what_either_passes():
-    people = {place("a"): True, place("b"): True, place("c"): False, place("d"): False}
+    people = {trial("a"): True, trial("b"): True, trial("c"): False, trial("d"): False}
     values = {"a": 1.0, "b": 0.6, "c": 0.8, "d": 0.2, "unlabelled": 1.0}
 
     (found,) = agreements(
@@ -62,7 +62,7 @@ def test_a_judge_and_people_are_counted_by_what_either_passes():
 
 
 def test_perfect_agreement_is_one_and_its_interval_has_a_width():
-    people = {place(f"i{n}"): n % 2 == 0 for n in range(10)}
+    people = {trial(f"i{n}"): n % 2 == 0 for n in range(10)}
     said = [judgement(f"i{n}", 1.0 if n % 2 == 0 else 0.0) for n in range(10)]
 
     (found,) = agreements(people, said, experiment="e")
@@ -74,7 +74,7 @@ def test_perfect_agreement_is_one_and_its_interval_has_a_width():
 
 
 def test_one_label_throughout_gives_no_kappa():
-    (found,) = agreements({place("a"): True}, [judgement("a", 1.0)], experiment="e")
+    (found,) = agreements({trial("a"): True}, [judgement("a", 1.0)], experiment="e")
 
     assert found.agreement.kappa is None
     assert found.agreement.is_weak
@@ -83,14 +83,14 @@ def test_one_label_throughout_gives_no_kappa():
 def test_each_judge_is_held_against_the_labels_for_itself():
     said = [judgement("a", 1.0), judgement("a", 0.0)._replace(model="k")]
 
-    found = agreements({place("a"): True}, said, experiment="e")
+    found = agreements({trial("a"): True}, said, experiment="e")
 
     assert [(one.agreement.model, one.agreement.both_pass) for one in found] == [("j", 1), ("k", 0)]
 
 
 # ---- Labels
 
-KNOWN = [place("a"), place("b"), place("b", 2)]
+KNOWN = [trial("a"), trial("b"), trial("b", 2)]
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -112,7 +112,7 @@ def written(tmp_path: Path, text: str) -> Path:
     ],
 )
 def test_labels_are_read_as_spreadsheets_write_them(tmp_path: Path, text: str):
-    assert read(written(tmp_path, text), KNOWN) == {place("a"): True, place("b", 2): False}
+    assert read(written(tmp_path, text), KNOWN) == {trial("a"): True, trial("b", 2): False}
 
 
 HEAD = "dataset,item,condition,model,repeat,label\n"
@@ -160,7 +160,7 @@ def test_a_file_that_cannot_be_read_is_one_clear_error(tmp_path: Path, data: byt
 
 
 def annotation(name: str, value: float, item: str = "a", label: str = "") -> dict[str, Any]:
-    return {**place(item)._asdict(), "name": name, "value": value, "label": label}
+    return {**trial(item)._asdict(), "name": name, "value": value, "label": label}
 
 
 def test_annotations_are_labels_and_the_plainest_one_counts():
@@ -176,7 +176,7 @@ def test_annotations_are_labels_and_the_plainest_one_counts():
     ]
 
     assert of_annotations(rows) == {
-        place("a"): False, place("b"): False, place("c"): True, place("d"): True
+        trial("a"): False, trial("b"): False, trial("c"): True, trial("d"): True
     }  # fmt: skip
 
 

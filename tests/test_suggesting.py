@@ -9,7 +9,7 @@ import pytest
 from servers import Says
 
 from lift.dataset import Item
-from lift.diagnostics import Diagnostics, Failed, Flaky, Place, Undiscerning
+from lift.diagnostics import Diagnostics, Failed, Flaky, ModelItem, Undiscerning
 from lift.evaluators import Pattern, Rubric
 from lift.schema import Evidence, Reply, Status
 from lift.suggesting import Answer, Section, sections, suggestions
@@ -162,8 +162,8 @@ def test_failing_on_the_base_alone_needs_no_advice():
 def test_odd_items_and_evaluators_are_told_with_what_to_do():
     place = {"model": "m", "dataset": "d", "item": "a"}
     found = diagnostics(
-        dead=[Place(**place)],
-        saturated=[Place(**{**place, "item": "b"})],
+        dead=[ModelItem(**place)],
+        saturated=[ModelItem(**{**place, "item": "b"})],
         flaky=[Flaky(**{**place, "item": n}, condition="c", low=0, high=1) for n in "cdefc"],
         undiscerning=[
             Undiscerning(model="m", dataset="d", evaluator="judge", items=4, value=0.8)

@@ -32,4 +32,4 @@ def command(
     """
     from lift.cli.reviewing import reviewed
 
-    reviewed(config, skill, linted=True, activated=False, as_json=as_json)
+    reviewed(config, skill=skill, linted=True, activated=False, as_json=as_json)

@@ -9,7 +9,7 @@ import click
 
 from lift.cli.interrupts import told
 from lift.cli.notes import note
-from lift.cli.options import screen
+from lift.cli.options import FAIL_ON, JSON, NO_CACHE, Command, Number, screen, settings
 
 if TYPE_CHECKING:
     from lift.review import Review
@@ -17,13 +17,31 @@ if TYPE_CHECKING:
     from lift.thresholds import Threshold
 
 
+def asking(command: Command) -> Command:
+    """The options of a review that asks the trigger prompts, as `reviewed` takes them."""
+    options = (
+        click.argument("skill", required=False),
+        click.option("--min-f1", type=Number(0, 1), metavar="F1", help="Exit 1 below it."),
+        FAIL_ON,
+        settings(
+            "backend", "judge_model", "max_cost_usd", "concurrency", "price", "cache_max_age",
+            "journal",
+        ),
+        NO_CACHE,
+        JSON,
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def reviewed(
     config: Config,
-    skill: str | None,
     *,
+    skill: str | None,
     linted: bool,
     activated: bool,
-    least_f1: float | None = None,
+    min_f1: float | None = None,
     fail_on: Sequence[str] = (),
     as_json: bool,
 ) -> None:
@@ -31,7 +49,7 @@ def reviewed(
 
     Raises:
         Incomplete: too few of the trigger prompts were decided.
-        ThresholdMissed: there are lint errors, F1 is below `least_f1`, or a threshold that was
+        ThresholdMissed: there are lint errors, F1 is below `min_f1`, or a threshold that was
             given with `fail_on` or is set does not hold.
     """
     from lift.reports import static
@@ -40,8 +58,8 @@ def reviewed(
     from lift.thresholds import REVIEWED, Metric, asked, least
 
     thresholds = asked(config, fail_on, REVIEWED) if activated else []
-    if least_f1 is not None:
-        thresholds.append(least(Metric.F1, least_f1))
+    if min_f1 is not None:
+        thresholds.append(least(Metric.F1, min_f1))
     sends = activated and langfuse_keys(config) is not None
     path = target(config, skill)
     with told("every answer so far is kept", fix="run the same command again: it asks the rest"):

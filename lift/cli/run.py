@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--repeats",
     "--runs",
-    type=click.IntRange(1, 1000),
+    type=click.IntRange(min=1),
     metavar="N",
     help="How often each is asked.",
 )
@@ -193,6 +193,10 @@ def _confirm(prepared: Prepared, config: Config, *, yes: bool) -> None:
 
 def _load_reports() -> None:
     """Import what the result is made with: it takes as long as many an answer."""
+    import importlib
+
+    for name in ("lift.results", "lift.reports.json", "lift.reports.terminal"):
+        importlib.import_module(name)
     from lift.stats.distributions import special
 
     special()

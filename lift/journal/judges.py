@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from lift.agreement import Agreement, Found, Judgement, Judging, Place
+from lift.agreement import Agreement, Found, Judgement, Judging, TrialId
 from lift.journal.database import Database
 
 
@@ -27,7 +27,7 @@ class Judges(Database):
                 """,
                 (experiment,),
             )
-            return [Judgement(Place(*row[:5]), *row[5:]) for row in map(tuple, rows)]
+            return [Judgement(TrialId(*row[:5]), *row[5:]) for row in map(tuple, rows)]
 
     def judges(self, experiment: str) -> list[Judging]:
         """Who judged an experiment, with the latest agreement by any of their prompts."""

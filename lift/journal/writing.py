@@ -11,9 +11,8 @@ from lift.journal.outgoing import Outgoing
 from lift.journal.queue import Queue
 from lift.journal.rows import Kept, evidence_of, packed
 from lift.plan import Plan
+from lift.pricing import ROUNDING_USD
 from lift.schema import Evidence, Score, Trial, Vote, digest
-
-ROUNDING_USD = 1e-9
 
 
 class Journal(Outgoing, Queue):

@@ -14,7 +14,7 @@ from lift.langfuse import ids, planned, scores
 from lift.langfuse.client import PAGE, Connection, Query
 from lift.langfuse.faults import LangfuseError
 from lift.langfuse.present import items
-from lift.langfuse.runs import Place
+from lift.langfuse.runs import TrialKey
 from lift.langfuse.traces import (
     CACHE_READ_TOKENS,
     CACHE_WRITE_TOKENS,
@@ -67,9 +67,9 @@ class Attempt(NamedTuple):
     metadata: Metadata
 
     @property
-    def place(self) -> Place:
+    def key(self) -> TrialKey:
         """What tells its trial from the others."""
-        return _place(self.row)
+        return _key(self.row)
 
 
 def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulled:
@@ -151,16 +151,16 @@ def _is_ours(score: Row, experiment: str) -> bool:
 
 
 def _annotation(
-    score: Row, attempts: Mapping[str, Attempt], latest: Mapping[Place, Attempt]
+    score: Row, attempts: Mapping[str, Attempt], latest: Mapping[TrialKey, Attempt]
 ) -> Row | None:
     """A row of frames.ANNOTATIONS; None where no person gave it, or to an older attempt."""
     attempt = attempts[_trace(score)]
-    if score.get("source") != ANNOTATION or latest[attempt.place] is not attempt:
+    if score.get("source") != ANNOTATION or latest[attempt.key] is not attempt:
         return None
     value = score["value"]
     said = isinstance(value, str)
     return {
-        **dict(zip(frames.TRIAL, attempt.place, strict=True)),
+        **dict(zip(frames.TRIAL, attempt.key, strict=True)),
         frames.NAME: score["name"],
         frames.VALUE: None if said else float(value),
         frames.LABEL: value if said else "",
@@ -176,7 +176,7 @@ def _hashes(found: Sequence[Row], attempts: Mapping[str, Attempt]) -> dict[tuple
         row = attempts[item["traceId"]].row
         if hash := _metadata(item, "experimentItemMetadata").get("item_hash"):
             known[row[frames.DATASET], row[frames.ITEM]].add(hash)
-    return {place: ",".join(sorted(hashes)) for place, hashes in known.items()}
+    return {key: ",".join(sorted(hashes)) for key, hashes in known.items()}
 
 
 def _attempts(found: Sequence[Row], given: Sequence[Row]) -> dict[str, Attempt]:
@@ -202,17 +202,17 @@ def _untold(id: str, kind: str) -> LangfuseError:
     )
 
 
-def _latest(attempts: Mapping[str, Attempt]) -> dict[Place, Attempt]:
+def _latest(attempts: Mapping[str, Attempt]) -> dict[TrialKey, Attempt]:
     """Trial → its latest attempt."""
-    latest: dict[Place, Attempt] = {}
+    latest: dict[TrialKey, Attempt] = {}
     for attempt in attempts.values():
-        known = latest.get(attempt.place, attempt)
+        known = latest.get(attempt.key, attempt)
         newer = attempt.row[frames.ATTEMPT] >= known.row[frames.ATTEMPT]
-        latest[attempt.place] = attempt if newer else known
+        latest[attempt.key] = attempt if newer else known
     return latest
 
 
-def _score_row(score: Row, latest: Mapping[Place, Attempt]) -> Row | None:
+def _score_row(score: Row, latest: Mapping[TrialKey, Attempt]) -> Row | None:
     """A row of frames.SCORES; None where the score is the trial's own, or of an older attempt."""
     metadata = score["metadata"]
     if metadata[scores.KIND] == scores.TRIAL:
@@ -220,20 +220,18 @@ def _score_row(score: Row, latest: Mapping[Place, Attempt]) -> Row | None:
     if (row := _trial_row(metadata)) is None:
         raise _untold(score["id"], "score")
     attempt = Attempt(row, metadata)
-    if latest[attempt.place].row[frames.ATTEMPT] != row[frames.ATTEMPT]:
+    if latest[attempt.key].row[frames.ATTEMPT] != row[frames.ATTEMPT]:
         return None
     judged = metadata[scores.KIND] == scores.JUDGE
     weight = 1.0 if judged else float(metadata[frames.WEIGHT])
     return _row(attempt, metadata[frames.EVALUATOR], float(score["value"]), weight, judged=judged)
 
 
-def _check_whole(latest: Mapping[Place, Attempt], rows: Iterable[Row]) -> None:
+def _check_whole(latest: Mapping[TrialKey, Attempt], rows: Iterable[Row]) -> None:
     """Raise where scores are missing: servers store them later than traces."""
-    there = Counter(_place(row) for row in rows if not row[frames.JUDGED])
+    there = Counter(_key(row) for row in rows if not row[frames.JUDGED])
     short = [
-        place
-        for place, attempt in latest.items()
-        if there[place] < int(attempt.metadata.get(CHECKS, 0))
+        key for key, attempt in latest.items() if there[key] < int(attempt.metadata.get(CHECKS, 0))
     ]
     if short:
         raise LangfuseError(
@@ -253,7 +251,7 @@ def _row(
     attempt: Attempt, evaluator: str, value: float | None, weight: float, *, judged: bool
 ) -> Row:
     return {
-        **dict(zip(frames.TRIAL, attempt.place, strict=True)),
+        **dict(zip(frames.TRIAL, attempt.key, strict=True)),
         frames.EVALUATOR: evaluator,
         frames.VALUE: value,
         frames.WEIGHT: weight,
@@ -269,7 +267,7 @@ def _trial_row(metadata: Metadata) -> Row | None:
         return None
 
 
-def _place(row: Row) -> Place:
+def _key(row: Row) -> TrialKey:
     return tuple(row[name] for name in frames.TRIAL)
 
 

@@ -20,7 +20,7 @@ LONGEST_TAG = 200
 PROVIDERS = {"demo": "canned", "messages": "anthropic"}
 """Backend → who answers, as the side panel of a run names it."""
 
-Place = tuple[Any, ...]
+TrialKey = tuple[Any, ...]
 """What tells a trial from the others of its experiment: the values of frames.TRIAL."""
 
 
@@ -29,7 +29,7 @@ class Facts(NamedTuple):
 
     experiment: Experiment
     planned: str
-    costs: Mapping[Place, float]
+    costs: Mapping[TrialKey, float]
     """What each trial cost, all its attempts together, in US dollars."""
     pages: Mapping[str, str]
     """Of the pull request and the job that it ran in, masked; see github.pages."""
@@ -144,12 +144,12 @@ def ended(record: Record) -> Evidence:
 def trial_row(record: Record, known: Facts) -> dict[str, str | int | float]:
     """The trial's row of frames.TRIALS."""
     trial, evidence = record.trial, ended(record)
-    place = tuple(getattr(trial, name) for name in frames.TRIAL)
+    key = tuple(getattr(trial, name) for name in frames.TRIAL)
     return {
-        **dict(zip(frames.TRIAL, place, strict=True)),
+        **dict(zip(frames.TRIAL, key, strict=True)),
         frames.ATTEMPT: trial.attempt,
         frames.STATUS: str(record.status),
-        frames.COST_USD: known.costs.get(place, evidence.cost_usd),
+        frames.COST_USD: known.costs.get(key, evidence.cost_usd),
         frames.SECONDS: (evidence.ended_ms - evidence.started_ms) / 1000.0,
         frames.INPUT_TOKENS: evidence.usage.total_input_tokens,
         frames.OUTPUT_TOKENS: evidence.usage.output_tokens,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from lift import frames
-from lift.against import Place, Recorded
+from lift.against import ItemKey, Recorded
 from lift.journal import Experiment
 from lift.langfuse.pull import pulled
 from lift.outbox.project import required
@@ -26,7 +26,7 @@ class Frames(NamedTuple):
     annotations: pd.DataFrame
     """What people made of the trials; shape: frames.ANNOTATIONS."""
     experiment: Experiment
-    items: Mapping[Place, str]
+    items: Mapping[ItemKey, str]
     """Dataset and item → hash of what is asked and how it is scored."""
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lift.diagnostics import Diagnostics, Place, Undiscerning
+from lift.diagnostics import Diagnostics, ModelItem, Undiscerning
 from lift.results import Result
 
 LONGEST = 98
@@ -66,13 +66,13 @@ def _undiscerning(one: Undiscerning) -> str:
     )
 
 
-def _namer(places: Sequence[Place]) -> Callable[[Place], str]:
+def _namer(items: Sequence[ModelItem]) -> Callable[[ModelItem], str]:
     """Names items, by dataset and model too where there are several."""
-    datasets = len({place.dataset for place in places}) > 1
-    models = len({place.model for place in places}) > 1
+    datasets = len({one.dataset for one in items}) > 1
+    models = len({one.model for one in items}) > 1
 
-    def named(place: Place) -> str:
-        name = f"{place.dataset}/{place.item}" if datasets else place.item
-        return f"{name} ({place.model})" if models else name
+    def named(one: ModelItem) -> str:
+        name = f"{one.dataset}/{one.item}" if datasets else one.item
+        return f"{name} ({one.model})" if models else name
 
     return named
