@@ -88,9 +88,10 @@ SCORES: Columns = {
     JUDGED: "bool",
 }
 
-# One row per annotation that a person gave a trial's latest attempt in Langfuse. name is of the
-# score (human_passed, ...); value is a number, 1 or 0 where it is yes or no, NaN where it is a
-# category; label is that category, else empty; author is the person's id there.
+# One row per annotation that a person gave a trial's latest attempt in Langfuse, those of a name in
+# the order of their times. name is of the score (human_passed, ...); value is a number, 1 or 0
+# where it is yes or no, NaN where it is a category; label is that category, else empty; author is
+# the person's id there.
 ANNOTATIONS: Columns = {
     DATASET: "str",
     ITEM: "str",

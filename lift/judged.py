@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
+from typing import Protocol
 
 from lift import labels
 from lift.agreement import Agreement, TrialId, agreements
 from lift.errors import LabelError
 from lift.journal import Journal
 from lift.langfuse.masking import masked
+from lift.outbox.pulling import pull
 from lift.prepare import clock
 from lift.redact import redacted
 from lift.settings import Config
@@ -45,21 +49,56 @@ def unlabelled(config: Config, name: str | None, path: Path) -> int:
     return len(records)
 
 
-def held(config: Config, name: str | None, path: Path) -> list[Agreement]:
-    """Hold the judge of an experiment against the labels in a file, and keep what that says.
+class Labels(Protocol):
+    """What people say of an experiment's trials."""
+
+    def __call__(self, experiment: str, known: Sequence[TrialId], /) -> Mapping[TrialId, bool]:
+        """Trial → whether it passes.
+
+        Args:
+            experiment: its name.
+            known: its trials.
+
+        Raises:
+            LiftError: there are none, or they cannot be read.
+        """
+
+
+def of_file(path: Path) -> Labels:
+    """The labels in a CSV, see `labels.read`."""
+    return lambda _experiment, known: labels.read(path, known)
+
+
+def of_langfuse(config: Config, since: timedelta) -> Labels:
+    """What people annotated in Langfuse, see `labels.of_annotations`.
+
+    Args:
+        config: names the project.
+        since: how far back the experiment's first trial may lie.
+    """
+
+    def annotated(experiment: str, _known: Sequence[TrialId]) -> Mapping[TrialId, bool]:
+        found = pull(config, experiment, since=since).annotations
+        return labels.of_annotations(found.to_dict("records"))
+
+    return annotated
+
+
+def held(config: Config, name: str | None, people: Labels) -> list[Agreement]:
+    """Hold the judge of an experiment against people's labels, and keep what that says.
 
     Args:
         config: names the journal.
         name: of the experiment; None for the one that ran last.
-        path: of the CSV.
+        people: what they say.
 
     Raises:
-        LabelError: the file is none, or none of its trials was judged.
+        LabelError: they cannot be read, or none of the labelled trials was judged.
     """
     with Journal(config.path("journal"), create=False) as journal:
         experiment = journal.experiment(name).name
         known = [TrialId(*(row[n] for n in TrialId._fields)) for row in journal.trials(experiment)]
-        said = labels.read(path, known)
+        said = people(experiment, known)
         found = agreements(said, journal.judgements(experiment), experiment=experiment)
         if not found:
             raise _unjudged(experiment)

@@ -206,6 +206,17 @@ class Langfuse:
         key = f"{EXPERIMENT}item.root_observation_id"
         return [s for s in self.observations() if s["attributes"].get(key) == s["id"]]
 
+    def annotate(self, root: Row, name: str, value: Any, kind: str, **more: Any) -> Row:
+        """As a person does it in the UI, long after the trial."""
+        given = {
+            "id": f"by-hand-{len(self.scores)}", "name": name, "value": value, "dataType": kind,
+            "traceId": root["trace"], "observationId": root["id"],
+            "timestamp": "2029-01-01T00:00:00Z", "environment": "skill-eval", "metadata": {},
+            "source": "ANNOTATION", "authorUserId": "user-1", **more,
+        }  # fmt: skip
+        self.scores[given["id"]] = given
+        return given
+
     def list_observations(self, asked: Asked) -> Answer:
         if "traceId" in asked.query:
             spans = [span for span in self.spans if span["trace"] == asked.query["traceId"]]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Project, greets
+from langfuse_project import PUBLIC_KEY, SECRET_KEY, Langfuse
+from langfuse_server import serving
 from servers import Says
 
 from lift.agreement import Judgement, TrialId, agreements
@@ -197,6 +200,20 @@ def judging(body: dict[str, Any], attempt: int) -> Says:
     return Says(json.dumps({"rationale": "r", "score": 5 if good else 1}))
 
 
+IN_AND_OUT = ("input", "output")
+
+
+@pytest.fixture
+def langfuse(project: Project) -> Iterator[Langfuse]:
+    with serving(Langfuse()) as server:
+        project.variables |= {
+            "LANGFUSE_BASE_URL": server.url,
+            "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
+            "LANGFUSE_SECRET_KEY": SECRET_KEY,
+        }
+        yield server
+
+
 @pytest.fixture
 def judged(project: Project, serve: Any) -> Project:
     project.dataset(MODULE)
@@ -251,6 +268,45 @@ def test_a_judge_that_people_disagree_with_is_a_hint_at_most(judged: Project):
     assert done.returncode == 0
     assert "below 0.4" in done.stdout
     assert "below 0.4" in judged.lift("compare").stdout
+
+
+def test_what_people_annotated_in_langfuse_is_as_good_as_a_file(
+    judged: Project, langfuse: Langfuse
+):
+    judged.lift("push")
+    for root in langfuse.roots():
+        asked, answer = (root["attributes"][f"langfuse.observation.{of}"] for of in IN_AND_OUT)
+        passes = "hello" in answer and any(f"person {n}." in asked for n in (0, 2))
+        langfuse.annotate(root, "human_passed", int(passes), "BOOLEAN")
+
+    done = judged.lift("agreement", "--from", "langfuse")
+    found = json.loads(judged.lift("agreement", "--from", "langfuse", "--json").stdout)
+
+    assert done.returncode == 0, done.stderr
+    assert "kappa 1.00 [" in done.stdout
+    assert found["agreements"][0]["both_fail"] == 6
+    assert "against people: kappa 1.00" in judged.lift("compare").stdout
+
+
+def test_where_nobody_annotated_anything_that_is_said(judged: Project, langfuse: Langfuse):
+    judged.lift("push")
+
+    done = judged.lift("agreement", "--from", "langfuse")
+
+    assert langfuse.roots()
+    assert done.returncode == 2
+    assert "nobody labelled a trial" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [(), ("--labels", "a.csv", "--from", "langfuse"), ("--labels", "a.csv", "--to-label", "b.csv")],
+)
+def test_labels_come_from_one_place(project: Project, args: tuple[str, ...]):
+    done = project.lift("agreement", *args)
+
+    assert done.returncode == 2
+    assert "give one of" in done.stderr
 
 
 def test_labels_of_some_items_say_on_how_many_criteria_they_are(judged: Project):

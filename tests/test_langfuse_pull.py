@@ -51,16 +51,7 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 
 def annotate(langfuse: Langfuse, name: str, value: Any, kind: str, **more: Any) -> dict[str, Any]:
-    """As a person does it in the UI, long after the trial, on the first root."""
-    root = langfuse.roots()[0]
-    given = {
-        "id": f"by-hand-{len(langfuse.scores)}", "name": name, "value": value, "dataType": kind,
-        "traceId": root["trace"], "observationId": root["id"], "timestamp": "2029-01-01T00:00:00Z",
-        "environment": "skill-eval", "metadata": {}, "source": "ANNOTATION",
-        "authorUserId": "user-1", **more,
-    }  # fmt: skip
-    langfuse.scores[given["id"]] = given
-    return given
+    return langfuse.annotate(langfuse.roots()[0], name, value, kind, **more)
 
 
 def pull(langfuse: Langfuse, experiment: str = "exp", since: datetime = SINCE) -> Pulled:
@@ -310,6 +301,16 @@ def test_what_people_annotated_is_in_a_frame_of_its_own(journal: Journal, langfu
         f"people say human_rubric: {side} 0.25 (n = 1)",
         f"people say human_verdict: {side} 1 right (n = 1)",
     ]
+
+
+def test_what_people_annotated_is_in_the_order_of_their_times(journal: Journal, langfuse: Langfuse):
+    record(journal, planned(1))
+    sent(journal, langfuse)
+    for day, author in ((3, "a"), (1, "c"), (2, "b")):
+        annotate(langfuse, "human_passed", day % 2, "BOOLEAN", authorUserId=author,
+                 timestamp=f"2029-01-0{day}T00:00:00Z")  # fmt: skip
+
+    assert [row[frames.AUTHOR] for row in pull(langfuse).annotations] == ["c", "b", "a"]
 
 
 def test_what_people_made_of_an_earlier_attempt_does_not_count(

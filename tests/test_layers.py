@@ -61,7 +61,7 @@ LAYERS = {
     "lift.thresholds": 3,
     "lift.agreement": 3,
     "lift.labels": 5,
-    "lift.judged": 8,
+    "lift.judged": 10,
     "lift.suggesting": 7,
     "lift.advice": 9,
     "lift.gate": 7,

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from lift.cli.notes import note
-from lift.cli.options import JSON, screen, settings
+from lift.cli.options import JSON, SINCE, screen, settings
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from lift.settings import Config
 
 
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the judged trials there, for people to label.",
 )
+@click.option(
+    "--from", "source", type=click.Choice(["langfuse"]), help="Take what people annotated there."
+)
+@SINCE
 @settings("journal")
 @JSON
 def command(
@@ -30,6 +36,8 @@ def command(
     experiment: str | None,
     labels: Path | None,
     to_label: Path | None,
+    source: str | None,
+    since: timedelta,
     as_json: bool,
 ) -> None:
     """Hold the judge of EXPERIMENT (the last one by default) against people's labels.
@@ -41,16 +49,17 @@ def command(
     Examples:
       lift agreement --to-label labels.csv
       lift agreement --labels labels.csv
+      lift agreement --from langfuse --since 90d
     """
-    from lift.judged import held, unlabelled
+    from lift.judged import held, of_file, of_langfuse, unlabelled
+    from lift.reports import agreement
 
-    if (labels is None) is (to_label is None):
-        raise click.UsageError("give --labels FILE, or --to-label FILE")
+    if [labels, to_label, source].count(None) != 2:
+        raise click.UsageError("give one of --labels FILE, --to-label FILE and --from langfuse")
     if to_label is not None:
         count = unlabelled(config, experiment, to_label)
         note(f"{to_label}: {count} trials; write pass or fail into the column label")
-    if labels is not None:
-        from lift.reports import agreement
-
-        found = held(config, experiment, labels)
-        click.echo(agreement.document(found) if as_json else agreement.terminal(found, **screen()))
+        return
+    people = of_file(labels) if labels is not None else of_langfuse(config, since)
+    found = held(config, experiment, people)
+    click.echo(agreement.document(found) if as_json else agreement.terminal(found, **screen()))

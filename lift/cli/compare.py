@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from lift.cli.notes import note
-from lift.cli.options import FAIL_ON, JSON, settings
+from lift.cli.options import FAIL_ON, JSON, SINCE, settings
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -40,9 +39,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Where the scores are read.",
 )
-@click.option(
-    "--since", default="30d", show_default=True, help="How far back to look in Langfuse: 12h, 90d."
-)
+@SINCE
 @settings("journal")
 @JSON
 def command(
@@ -55,7 +52,7 @@ def command(
     fail_on: tuple[str, ...],
     suggest: bool,
     source: str,
-    since: str,
+    since: timedelta,
     as_json: bool,
 ) -> None:
     """Show what the skill changed in EXPERIMENT, per category; the last one by default.
@@ -101,7 +98,9 @@ def command(
     check(compared, thresholds, drop)
 
 
-def _from_journal(config: Config, experiment: str | None, _since: str, *, hashed: bool) -> Recorded:
+def _from_journal(
+    config: Config, experiment: str | None, _since: timedelta, *, hashed: bool
+) -> Recorded:
     from lift.journal import Journal
     from lift.results import recorded
 
@@ -112,7 +111,7 @@ def _from_journal(config: Config, experiment: str | None, _since: str, *, hashed
 def _from_langfuse(
     config: Config,
     experiment: str | None,
-    since: str,
+    since: timedelta,
     *,
     hashed: bool,  # noqa: ARG001 - it has all
 ) -> Recorded:
@@ -120,7 +119,7 @@ def _from_langfuse(
 
     if experiment is None:
         raise click.UsageError("--from langfuse needs the experiment's name")
-    found = pull(config, experiment, since=_period(since))
+    found = pull(config, experiment, since=since)
     for line in opinions(found.annotations):
         note(line)
     return found.recorded
@@ -132,15 +131,3 @@ def _suggestions(config: Config, compared: Result) -> Sequence[Suggestion]:
 
     with Journal(config.path("journal"), create=False) as journal:
         return advice(journal, compared)
-
-
-def _period(text: str) -> timedelta:
-    from datetime import timedelta
-
-    match = re.fullmatch(r"(\d{1,5})([hdw])", text.strip())
-    if match is None:
-        raise click.BadParameter(
-            f"{text!r} is no period; write 12h, 90d or 8w", param_hint="--since"
-        )
-    unit = {"h": "hours", "d": "days", "w": "weeks"}[match[2]]
-    return timedelta(**{unit: int(match[1])})

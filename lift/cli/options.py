@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import math
 import os
+import re
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +23,32 @@ FAIL_ON = click.option(
     help="Exit 1 where that is so, as 'rubric<0.8' or 'cost>+50%'; again for several.",
 )
 NO_WAIT = click.option("--no-wait", is_flag=True, help="Look once; lift collect gets the rest.")
+
+
+class Period(click.ParamType):
+    """A number of hours, days or weeks."""
+
+    name = "period"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> timedelta:
+        """The period."""
+        match = re.fullmatch(r"(\d{1,5})([hdw])", str(value).strip())
+        if match is None:
+            self.fail(f"{value!r} is no period; write 12h, 90d or 8w", param, ctx)
+        unit = {"h": "hours", "d": "days", "w": "weeks"}[match[2]]
+        return timedelta(**{unit: int(match[1])})
+
+
+SINCE = click.option(
+    "--since",
+    type=Period(),
+    default="30d",
+    show_default=True,
+    metavar="PERIOD",
+    help="How far back to look in Langfuse: 12h, 90d.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 

@@ -22,7 +22,7 @@ from lift.langfuse.traces import (
     KEPT_MS,
     unscored,
 )
-from lift.langfuse.wire import moment, text
+from lift.langfuse.wire import milliseconds, moment, text
 from lift.schema import SETTLED, Status
 
 RUNS = "/api/public/experiments"
@@ -110,7 +110,8 @@ def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulle
     lost = _total("lost_usd", (attempt.metadata for attempt in attempts.values()))
     asked = [attempt.metadata for attempt in latest.values()]
     facts = _experiment(about, trials, asked, judges_usd=judges, lost_usd=lost)
-    people = [row for score in every if (row := _annotation(score, attempts, latest))]
+    in_time = sorted(every, key=lambda score: milliseconds(score["timestamp"]))
+    people = [row for score in in_time if (row := _annotation(score, attempts, latest))]
     return Pulled(
         _ordered(trials), _ordered(rows), _ordered(people), facts, _hashes(found, attempts)
     )
@@ -331,5 +332,5 @@ def _reused(asked: Iterable[Metadata]) -> tuple[Reused, ...]:
 
 
 def _ordered(rows: Sequence[Row]) -> list[Row]:
-    keys = [*frames.TRIAL, frames.EVALUATOR, frames.NAME, frames.AUTHOR]
+    keys = [*frames.TRIAL, frames.EVALUATOR, frames.NAME]
     return sorted(rows, key=lambda row: [row.get(key, "") for key in keys])
