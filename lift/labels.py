@@ -87,7 +87,7 @@ def read(path: Path, known: Sequence[TrialId]) -> dict[TrialId, bool]:
     return found
 
 
-def of_annotations(rows: Iterable[Mapping[str, Any]]) -> dict[TrialId, bool]:
+def of_annotations(rows: Iterable[Mapping[Any, Any]]) -> dict[TrialId, bool]:
     """The labels in annotations from Langfuse.
 
     A trial passes by its human_passed; where nobody gave that, if its human_verdict is "right";
@@ -114,7 +114,7 @@ def of_annotations(rows: Iterable[Mapping[str, Any]]) -> dict[TrialId, bool]:
     return {trial: passes for trial, (_, passes) in found.items()}
 
 
-def _said(name: str, row: Mapping[str, Any]) -> tuple[int, bool] | None:
+def _said(name: str, row: Mapping[Any, Any]) -> tuple[int, bool] | None:
     """How little an annotation weighs against others of its trial, and whether it says pass."""
     if name == "human_passed":
         return 0, row["value"] == 1

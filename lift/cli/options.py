@@ -25,7 +25,7 @@ FAIL_ON = click.option(
 NO_WAIT = click.option("--no-wait", is_flag=True, help="Look once; lift collect gets the rest.")
 
 
-class Period(click.ParamType):
+class Period(click.ParamType[timedelta]):
     """A number of hours, days or weeks."""
 
     name = "period"
