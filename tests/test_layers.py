@@ -146,7 +146,7 @@ def test_what_reads_strings_as_markup_is_imported_in_one_place_only(name: str):
 
 
 HEAVY = [
-    "anthropic", "jinja2", "langfuse", "pandas", "phonenumbers", "pydantic", "rich", "sqlite3",
+    "anthropic", "langfuse", "pandas", "phonenumbers", "pydantic", "rich", "sqlite3",
     "stdnum", "yaml",
 ]  # fmt: skip
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "doctor": "Say what is set up and what is not, and what to do about it.",
     "list": "List the experiments of the journal.",
     "show": "Show an experiment's trials, or all of one item.",
+    "schema": "Print the JSON schema of a comparison, or of a baseline.",
     "cache": "Show or drop the answers that equal requests are given again.",
 }
 """Command → the line that `lift --help` shows; each lives in a module of its own."""

@@ -14,6 +14,7 @@ from lift.backends.demo import NOTICE
 from lift.gate import Candidate
 from lift.journal import Experiment, Record
 from lift.redact import redacted
+from lift.reports.shapes import COMPARISON
 from lift.results import Result
 from lift.suggesting import Suggestion
 
@@ -36,6 +37,7 @@ def comparison(
     """
     return _text(
         {
+            "schema": COMPARISON,
             **_experiment(result.experiment),
             **_compared(result),
             **({"more": [_compared(one) for one in result.more]} if result.more else {}),
