@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -261,6 +263,21 @@ def test_a_server_that_fails_is_one_clear_error(journal: Journal, langfuse: Lang
 
     with pytest.raises(LangfuseError, match="failed with status 500"):
         pull(langfuse)
+
+
+def test_machines_that_share_an_experiment_meet_in_it(langfuse: Langfuse, tmp_path: Path):
+    whole = planned(5)
+    for number, category in enumerate(("short", "long")):
+        theirs = tuple(trial for trial in whole.trials if trial.category == category)
+        with Journal(tmp_path / f"{number}.db") as journal:
+            record(journal, replace(whole, trials=theirs), asked=lambda t: t.item != "greet-3")
+            sent(journal, langfuse)
+
+    found = pull(langfuse)
+
+    states = Counter((row[frames.ITEM], row[frames.STATUS]) for row in found.trials)
+    assert states == {("?1", "planned"): 2} | {(f"greet-{n}", "ok"): 2 for n in (0, 1, 2, 4)}
+    assert (found.experiment.planned, found.experiment.answered) == (10, 8)
 
 
 def test_scores_alone_tell_a_trial(journal: Journal, langfuse: Langfuse):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -79,6 +81,15 @@ def read(written: str) -> Counter[Cell]:
     except ValueError:
         return Counter()
     return counts
+
+
+def together(plans: Iterable[Counts]) -> Counter[Cell]:
+    """What an experiment plans, given what its runs say: of each cell the most.
+
+    Plans only grow, so that is the latest; and where machines share an experiment, each knows of
+    its own cells alone.
+    """
+    return reduce(or_, map(Counter, plans), Counter())
 
 
 def metadata(text: str) -> dict[str, str]:

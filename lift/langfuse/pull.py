@@ -100,9 +100,12 @@ def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulle
     given = [score for score in every if _is_ours(score, experiment)]
     attempts = _attempts(found, given)
     latest = _latest(attempts)
-    about = max((_metadata(item, "experimentMetadata") for item in found), key=_planned)
+    abouts = [_metadata(item, "experimentMetadata") for item in found]
+    texts = [planned.from_metadata(one) for one in abouts]
+    plans = {text: planned.read(text) for text in set(texts)}
+    _, about = max(zip(texts, abouts, strict=True), key=lambda pair: plans[pair[0]].total())
     trials = [attempt.row for attempt in latest.values()]
-    trials += planned.missing(planned.read(planned.from_metadata(about)), trials)
+    trials += planned.missing(planned.together(plans.values()), trials)
     rows = [row for score in given if (row := _score_row(score, latest))]
     _check_whole(latest, rows)
     rows += [row for attempt in latest.values() for row in _silent(attempt)]
@@ -280,11 +283,6 @@ def _metadata(of: Row, field: str) -> dict[str, str]:
 def _trace(score: Row) -> str:
     subject = score.get("subject") or {}
     return str(subject.get("traceId") or subject.get("id"))
-
-
-def _planned(metadata: Metadata) -> int:
-    """How many trials a run says are planned; the most is the latest plan: plans only grow."""
-    return planned.read(planned.from_metadata(metadata)).total()
 
 
 def _total(key: str, metadata: Iterable[Metadata]) -> float:
