@@ -140,7 +140,7 @@ def least(metric: Metric, number: float) -> Threshold:
 
 
 def asked(
-    config: Config, given: Iterable[str], metrics: Sequence[Metric] = COMPARED
+    config: Config, given: Sequence[str], metrics: Sequence[Metric] = COMPARED
 ) -> list[Threshold]:
     """What a command must hold: its own thresholds, and those of the settings.
 
