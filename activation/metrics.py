@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pydantic import Field
 
 from activation.probe import Outcome
 from lift.schema import Noun
-from lift.stats import Interval, clopper_pearson, wilson
+
+if TYPE_CHECKING:
+    from lift.stats import Interval
 
 LEAST_COVERAGE = 0.95
 """Share of the prompts that must be decided, as of trials that must be answered."""
@@ -65,6 +67,8 @@ class Confusion(Noun):
         Source: Hand, Christen and Kirielle, F*: an interpretable transformation of the F-measure
         (2021), for s; Clopper and Pearson (1934) for its interval.
         """
+        from lift.stats import Interval, clopper_pearson
+
         if self.precision is None or self.recall is None:
             return None
         hits, n = self.true_positives, self.scored - self.true_negatives
@@ -142,6 +146,8 @@ def coverage(outcomes: Sequence[Outcome]) -> Coverage:
 
 
 def _rate(hits: int, n: int) -> Rate | None:
+    from lift.stats import wilson
+
     return Rate(hits / n, wilson(hits, n)) if n else None
 
 

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from lift.evaluators.judge import passed
 from lift.schema import Noun, Unit
-from lift.stats import cohen_kappa
 
 LEAST_KAPPA = 0.4
 """Below it a judge agrees with people hardly more than chance does: its scores are a hint."""
@@ -127,6 +126,8 @@ def _agreement(
     judge = [passed(one.value) for one in judgements]
     people = [labels[one.trial] for one in judgements]
     counts, n = Counter(zip(judge, people, strict=True)), len(judgements)
+    from lift.stats import cohen_kappa
+
     kappa = cohen_kappa(judge, people)
     low, high = kappa.interval.clipped(-1, 1) if kappa else (None, None)
     return Agreement(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from lift.schema import ALL as ALL  # dataset and category of the row over everything
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EXPERIMENT = "experiment"
 DATASET = "dataset"
@@ -170,4 +171,6 @@ def shape(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
 
 def of(rows: Iterable[Mapping[str, Any]], columns: Columns) -> pd.DataFrame:
     """A frame of rows that have at least these columns."""
+    import pandas as pd
+
     return shape(pd.DataFrame(list(rows), columns=list(columns)), columns)

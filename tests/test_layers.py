@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import greets
 
 ROOT = Path(__file__).parent.parent
 
@@ -157,6 +158,40 @@ def test_importing_loads_nothing_heavy(statement: str):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.split() == []
+
+
+ANALYSIS = ["numpy", "pandas", "scipy"]
+LIGHT = [
+    ("list",), ("lint", "skills/greet"), ("doctor",), ("push",), ("cache",),
+    ("--full", "--dry-run"),
+]  # fmt: skip
+
+
+def test_what_compares_nothing_does_not_load_what_compares(project, serve):
+    serve(greets)
+    assert project.lift("--quick").returncode == 0
+    for args in LIGHT:
+        code = f"""
+import atexit, sys
+from lift.cli import main
+atexit.register(lambda: print("loaded", *set({ANALYSIS!r}) & set(sys.modules)))
+main({args!r})
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=project.root, env=project.environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+        assert done.stdout.splitlines()[-1] == "loaded", args
+
+
+def test_the_reports_load_while_answers_are_awaited():
+    code = "from lift.cli.run import _load_reports as load; load(); import sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert {"pandas", "scipy.special", "lift.results", "lift.reports.terminal"} <= {
+        *done.stdout.split()
+    }
 
 
 POSSESSIVE = re.compile(r"\)(?:[*+?]|\{[^\s{}]*\})\+[^\s+]")

@@ -10,7 +10,7 @@ from servers import Says
 
 from lift.errors import visible
 from lift.journal import Journal
-from lift.reports import terminal
+from lift.reports import listing
 from lift.reports.screen import Panel, Table, plain, rendered
 
 MARKUP = ["[red]x[/]", "[/]", "[/nope]", "[link=http://x]y[/link]", ":bomb:", "\\[b]"]
@@ -66,8 +66,8 @@ def test_no_escape_code_of_a_reply_reaches_a_terminal_with_colours(project, serv
     with Journal(project.root / ".lift" / "journal.db") as journal:
         known = journal.experiment()
         records = journal.records(known.name)
-    shown = [terminal.record(one, color=True) for one in records]
-    shown.append(terminal.beside(records, known, color=True))
+    shown = [listing.record(one, color=True) for one in records]
+    shown.append(listing.beside(records, known, color=True))
 
     assert all("\\x1b[2J" in text for text in shown)
     assert not any("\x1b[2J" in text or "\x1b]0" in text or "\x07" in text for text in shown)

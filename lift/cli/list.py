@@ -24,8 +24,8 @@ def command(config: Config, as_json: bool) -> None:
       lift list --json
     """
     from lift.journal import Journal
-    from lift.reports import json, terminal
+    from lift.reports import json, listing
 
     with Journal(config.path("journal"), create=False) as journal:
         found = journal.experiments()
-    click.echo(json.experiments(found) if as_json else terminal.experiments(found, **screen()))
+    click.echo(json.experiments(found) if as_json else listing.experiments(found, **screen()))

@@ -13,9 +13,12 @@ from lift.cli.printed import print_left
 from lift.errors import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lift.prepare import Prepared
     from lift.results import Result
     from lift.settings import Config
+    from lift.thresholds import Threshold
 
 
 @click.command(name="run")
@@ -84,7 +87,6 @@ def command(
     from lift.cli.printed import check_out
     from lift.cli.sending import sending
     from lift.prepare import prepare
-    from lift.results import check
     from lift.thresholds import asked
 
     if quick and full:
@@ -108,7 +110,7 @@ def command(
             print_left(name, left, as_json=as_json)
             return
         result = _print_result(config, prepared, out=out, as_json=as_json)
-    check(result, thresholds)
+    _check(result, thresholds)
 
 
 def _done(config: Config, prepared: Prepared, *, batch: bool, wait: bool) -> int:
@@ -189,6 +191,12 @@ def _confirm(prepared: Prepared, config: Config, *, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise problem
     click.confirm("Go on?", abort=True, err=True)
+
+
+def _check(result: Result, thresholds: Sequence[Threshold]) -> None:
+    from lift.results import check
+
+    check(result, thresholds)
 
 
 def _load_reports() -> None:

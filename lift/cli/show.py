@@ -37,7 +37,7 @@ def command(
     """
     from lift.cli.printed import masked_record
     from lift.journal import Journal
-    from lift.reports import json, terminal
+    from lift.reports import json, listing
     from lift.results import found_records, no_trial, trial_rows
 
     with Journal(config.path("journal"), create=False) as journal:
@@ -46,7 +46,7 @@ def command(
             rows = trial_rows(journal, known.name, condition=condition, repeat=repeat)
             if not rows:
                 raise no_trial(journal, known.name, what="the experiment")
-            text = json.trials(rows, known) if as_json else terminal.trials(rows, known, **screen())
+            text = json.trials(rows, known) if as_json else listing.trials(rows, known, **screen())
         else:
             found = found_records(
                 journal, known.name, item=item, condition=condition, repeat=repeat
@@ -54,6 +54,6 @@ def command(
             if as_json:
                 text = json.records(found, known)
             else:
-                shown = [terminal.record(masked_record(one), **screen()) for one in found]
+                shown = [listing.record(masked_record(one), **screen()) for one in found]
                 text = "\n\n".join(shown)
     click.echo(text)

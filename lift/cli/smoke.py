@@ -33,7 +33,7 @@ def command(config: Config, item: str | None, as_json: bool) -> None:
     from lift.journal import Journal
     from lift.perform import perform
     from lift.prepare import prepare, smoke
-    from lift.reports import json, terminal
+    from lift.reports import json, listing
     from lift.results import found_records
 
     prepared = prepare(config, smoke(config, item))
@@ -47,4 +47,4 @@ def command(config: Config, item: str | None, as_json: bool) -> None:
         if as_json:
             click.echo(json.records(found, known))
         else:
-            click.echo(terminal.beside([*map(masked_record, found)], known, **screen()))
+            click.echo(listing.beside([*map(masked_record, found)], known, **screen()))

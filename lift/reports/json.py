@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-import pandas as pd
-
-from lift.against import Against
 from lift.agreement import Judging
 from lift.backends.demo import NOTICE
-from lift.gate import Candidate
 from lift.journal import Experiment, Record
 from lift.redact import redacted
-from lift.reports.shapes import COMPARISON
-from lift.results import Result
-from lift.suggesting import Suggestion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from lift.against import Against
+    from lift.gate import Candidate
+    from lift.results import Result
+    from lift.suggesting import Suggestion
+
+COMPARISON: Literal["skill-eval-comparison/1"] = "skill-eval-comparison/1"
+"""The schema of a comparison; `lift schema` prints it."""
 
 
 def comparison(

@@ -13,10 +13,10 @@ from lift.agreement import Judging
 from lift.diagnostics import Diagnostics
 from lift.gate import Baseline, Candidate
 from lift.journal import Experiment, Reused
+from lift.reports.json import COMPARISON
 from lift.suggesting import Suggestion
 from lift.verdict import Claim
 
-COMPARISON: Literal["skill-eval-comparison/1"] = "skill-eval-comparison/1"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 KINDS: Mapping[str, Any] = {

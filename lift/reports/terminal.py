@@ -1,9 +1,8 @@
-"""Results as the terminal shows them."""
+"""Comparisons as the terminal shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from rich.console import RenderableType
@@ -12,7 +11,6 @@ from rich.text import Text
 
 from lift.against import Against, left_out
 from lift.agreement import Judging
-from lift.backends.demo import NOTICE
 from lift.comparing import FEWEST_ITEMS
 from lift.frames import (
     ALL,
@@ -32,12 +30,11 @@ from lift.frames import (
     OTHER,
     WINS,
 )
-from lift.journal import Experiment, Record
 from lift.reports import findings
 from lift.reports.judges import standing, summaries, told
-from lift.reports.screen import Panel, Table, plain, prose, rendered
+from lift.reports.listing import heading, moment, side
+from lift.reports.screen import Table, plain, prose, rendered
 from lift.results import Result
-from lift.schema import OLD_SKILL
 from lift.stats import FEW
 from lift.suggesting import Suggestion
 
@@ -65,7 +62,7 @@ def comparison(
         width: of the terminal, in characters.
         color: whether escape codes may be used.
     """
-    parts: list[RenderableType] = [_heading(result.experiment, result.against)]
+    parts: list[RenderableType] = [heading(result.experiment, result.against)]
     for number, one in enumerate(result.every):
         parts += [*([Text()] if number else []), *_verdicts(one), *_table(one), *_judges(one)]
         parts += [plain(line) for line in findings.lines(one.diagnostics)]
@@ -78,130 +75,6 @@ def _advice(suggestions: Sequence[Suggestion] | None) -> list[RenderableType]:
         return []
     lines = [Padding(plain(f"- {one.says}"), (0, 0, 0, 2)) for one in suggestions]
     return [Text("suggestions:" if lines else "nothing to suggest", style="bold"), *lines]
-
-
-def experiments(found: Sequence[Experiment], *, width: int = 100, color: bool = False) -> str:
-    """The experiments of a journal, the one that ran last first."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    unusual = any(OLD_SKILL in one.conditions for one in found)
-    for name in (
-        "experiment",
-        "started (UTC)",
-        "backend",
-        "datasets",
-        *(["conditions"] if unusual else []),
-        "answered",
-        "errors",
-        "cost",
-    ):
-        table.add_column(name, no_wrap=name == "experiment", justify=_side(name))
-    for one in found:
-        table.add_row(
-            one.name,
-            f"{_moment(one.created_ms):%Y-%m-%d %H:%M}",
-            f"{one.backend} (canned)" if one.canned else one.backend,
-            ", ".join(one.datasets),
-            *([", ".join(one.conditions)] if unusual else []),
-            f"{one.answered}/{one.planned}",
-            str(one.errored or ""),
-            f"${one.cost_usd:.4f}",
-        )
-    notes = [Text(NOTICE, style="yellow")] if any(e.canned for e in found) else []
-    return rendered([table, *notes], width=width, color=color)
-
-
-def trials(
-    rows: Iterable[dict[str, Any]],
-    experiment: Experiment,
-    *,
-    width: int = 100,
-    color: bool = False,
-) -> str:
-    """One line a trial: how it ended, what it scored and cost."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("item", "condition", "model", "repeat", "status", "score", "seconds", "cost"):
-        table.add_column(name, justify=_side(name))
-    for row in rows:
-        score = row["score"]
-        table.add_row(
-            f"{row['dataset']}/{row['item']}",
-            row["condition"],
-            row["model"],
-            str(row["repeat"]),
-            row["status"],
-            "" if score is None else f"{score:.2f}",
-            f"{row['seconds']:.1f}",
-            f"${row['cost_usd']:.4f}",
-        )
-    return rendered([_heading(experiment), table], width=width, color=color)
-
-
-def record(one: Record, *, width: int = 100, color: bool = False) -> str:
-    """One trial in full."""
-    trial, evidence = one.trial, one.evidence
-    title = f"{trial.name} · {trial.model} · attempt {trial.attempt} · {one.status}"
-    parts: list[RenderableType] = [Panel(prose(one.item["prompt"]), title=f"prompt · {title}")]
-    if evidence is None:
-        return rendered([*parts, Text("not asked yet")], width=width, color=color)
-    if evidence.canned:
-        parts.append(Text(NOTICE, style="yellow"))
-    if evidence.why:
-        parts.append(plain(evidence.why, "red"))
-    if evidence.reply:
-        parts.append(Panel(prose(evidence.text), title=f"reply · {evidence.reply.model}"))
-    for score in one.scores:
-        value = "not scored" if score.value is None else f"{score.value:.2f}"
-        outcome = {True: "pass", False: "fail", None: ""}[score.passed]
-        parts.append(prose(f"{score.evaluator}: {value} {outcome} · {score.why}"))
-    for vote in one.votes:
-        value = "not cast" if vote.value is None else f"{vote.value:.2f}"
-        parts.append(prose(f"{vote.evaluator} {vote.number} ({vote.model}): {value} · {vote.why}"))
-    used = evidence.usage
-    parts.append(
-        Text(
-            f"{used.total_input_tokens:,} tokens in ({used.cache_read_tokens:,} from the cache),"
-            f" {used.output_tokens:,} out · ${evidence.cost_usd:.6f}"
-            f" · {(evidence.ended_ms - evidence.started_ms) / 1000:.1f} s"
-            f" · {_moment(evidence.started_ms):%Y-%m-%d %H:%M:%S} UTC",
-            style="dim",
-        )
-    )
-    return rendered(parts, width=width, color=color)
-
-
-def beside(
-    records: Sequence[Record], experiment: Experiment, *, width: int = 100, color: bool = False
-) -> str:
-    """Trials of one item side by side: the prompt, then a column a condition."""
-    grid = Table.grid(expand=True, padding=(0, 1))
-    for _ in records:
-        grid.add_column(ratio=1)
-    grid.add_row(*(_answer(record) for record in records))
-    prompt = Panel(prose(records[0].item["prompt"].strip()), title=records[0].trial.item)
-    return rendered([_heading(experiment), prompt, grid], width=width, color=color)
-
-
-def _answer(one: Record) -> Panel:
-    text = one.evidence.text if one.evidence else ""
-    why = one.evidence.why if one.evidence else "not asked"
-    lines = [
-        f"{score.evaluator} {score.value:.2f}" for score in one.scores if score.value is not None
-    ]
-    title = " · ".join([one.trial.condition, one.status, *lines])
-    return Panel(prose(text or why), title=title)
-
-
-def _heading(experiment: Experiment, against: Against | None = None) -> Text:
-    head = plain(experiment.name, "bold")
-    models = ", ".join(experiment.models)
-    if against:
-        head.append_text(plain(f" − {against.experiment.name}"))
-        if against.experiment.models != experiment.models:
-            models += f" − {', '.join(against.experiment.models)}"
-    head.append_text(plain(f"  {models} · {', '.join(experiment.datasets)}", "dim"))
-    if experiment.canned or (against and against.experiment.canned):
-        head.append(f"\n{NOTICE}", "yellow")
-    return head
 
 
 def _overlap(against: Against | None) -> list[Text]:
@@ -224,12 +97,12 @@ def _table(result: Result) -> list[Table]:
     names = [MODEL] * several_models + [DATASET] * several_datasets
     names += [CATEGORY, ITEMS, compared.base, compared.other, DELTA]
     for name in names:
-        table.add_column(name, justify=_side(name))
+        table.add_column(name, justify=side(name))
     table.add_column("95 %", justify="right", no_wrap=True)
     table.add_column(f"0{'─' * (AXIS - 2)}1", no_wrap=True)
     extras = _extras(result)
-    for heading, _ in extras:
-        table.add_column(heading, justify="right")
+    for title, _ in extras:
+        table.add_column(title, justify="right")
     for row in rows.to_dict("records"):
         style = "bold" if row[DATASET] == ALL else ""
         cells: list[str | Text] = [str(row[name]) for name in names[: names.index(ITEMS)]]
@@ -296,7 +169,7 @@ def _bill(result: Result) -> Text:
     if experiment.cache_writes or experiment.cache_reads:
         line += f" · prompt cache: {experiment.cache_writes} written, {experiment.cache_reads} read"
     for reused in experiment.reused:
-        since = f"{_moment(reused.since_ms):%Y-%m-%d}"
+        since = f"{moment(reused.since_ms):%Y-%m-%d}"
         line += f"\n{reused.condition}: {reused.answers} answers reused, the oldest of {since}"
     return prose(line, "dim")
 
@@ -339,13 +212,3 @@ def _scale(base: float, other: float) -> Text:
 def _covered(row: Row) -> str:
     shares = (row[COVERAGE_BASE], row[COVERAGE_OTHER])
     return "all" if min(shares) == 1 else " / ".join(f"{share:.0%}" for share in shares)
-
-
-def _side(name: str) -> Any:
-    texts = (MODEL, DATASET, CATEGORY, "item", "condition", "status", "experiment", "backend",
-             "datasets", "conditions", "started (UTC)")  # fmt: skip
-    return "left" if name in texts else "right"
-
-
-def _moment(ms: int) -> datetime:
-    return datetime.fromtimestamp(ms / 1000, UTC)
