@@ -169,6 +169,15 @@ def test_a_value_under_a_telling_key_is_masked(key: str, shape: str, kind: str):
     assert redacted({key: [value]}) == {key: [f"<{kind}:1>"]}
 
 
+@pytest.mark.parametrize("apart", [1, 3000, 9000, 40_000])
+def test_a_secret_whose_edge_another_hides_is_found_wherever_they_are(apart: int):
+    pair = made("access-sandbox-{uuid}", "1") + made("hvs.{90u}", "2")
+    text = (" x" * apart + " ").join(["", pair, "", pair, ""])
+
+    assert [span.kind for span in found(text)] == ["plaid-token", "vault-token"] * 2
+    assert redacted(text) == text.replace(pair, "<plaid-token:1><vault-token:2>")
+
+
 def test_a_value_that_a_label_beside_it_names_is_masked():
     value = made("{20a}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from string import ascii_letters, digits
 from typing import NamedTuple
 
@@ -31,6 +31,9 @@ SHORTEST = 6
 LOOKED_AT = frozenset({*ascii_letters, *digits, *"/+~._-:@%&=()[]"})
 """What the edges of secrets look at."""
 
+NEAR = 4000
+"""Characters that a pattern looks at around a place, at most."""
+
 MOST_PASSES = 4
 """Secrets that stick to each other come to light one after the other. What does so even then is
 masked with all that sticks to it."""
@@ -50,10 +53,11 @@ def found(text: str) -> list[Found]:
         return []
     spans = new = _pass(text)
     for last in (False,) * (MOST_PASSES - 2) + (True,):
-        if not any(_sticks(text, span) for span in new):
+        sticky = [span for span in new if _sticks(text, span)]
+        if not sticky:
             break  # else a neighbour may have hidden the edge of another secret
         text = replaced(text, new, lambda span: "<" * (span.end - span.start))
-        new = _pass(text)
+        new = _beside(text, sticky)
         if last:
             new = _widened(text, new)
         spans = _apart(sorted([*spans, *new], key=lambda span: span.start))
@@ -85,6 +89,30 @@ def _pass(text: str) -> list[Found]:
         if start < end
     )
     return _apart([Found(KINDS[rank].name, start, end) for start, rank, end in hits])
+
+
+def _beside(text: str, spans: Sequence[Found]) -> list[Found]:
+    """The secrets near these places of the text; what looks at a place is nearer than `NEAR`."""
+    found: list[Found] = []
+    for start, end in _merged((span.start - 2 * NEAR, span.end + 2 * NEAR) for span in spans):
+        first = start + NEAR if start > 0 else 0
+        last = end - NEAR if end < len(text) else end
+        start = max(0, start)
+        for span in _pass(text[start:end]):
+            if span.end + start > first and span.start + start < last:
+                found.append(Found(span.kind, span.start + start, span.end + start))
+    return found
+
+
+def _merged(windows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Windows in the order of their starts, those that overlap as one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in windows:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def _apart(spans: Sequence[Found]) -> list[Found]:
