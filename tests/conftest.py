@@ -10,10 +10,15 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import servers
 from hypothesis import settings
+from langfuse_project import PUBLIC_KEY, SECRET_KEY, Langfuse
+
+if TYPE_CHECKING:
+    from lift.journal import Journal
 
 # machines differ in speed, and no test is about time
 settings.register_profile("lift", deadline=None, max_examples=50)
@@ -77,6 +82,14 @@ class Project:
         keep = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         return {**keep, "HOME": str(home), "COLUMNS": "120", **self.variables}
 
+    def sends_to(self, url: str) -> None:
+        """Let the settings name a Langfuse server."""
+        self.variables |= {
+            "LANGFUSE_BASE_URL": url,
+            "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
+            "LANGFUSE_SECRET_KEY": SECRET_KEY,
+        }
+
     def start(self, *args: str) -> subprocess.Popen[str]:
         """Start the command and return at once."""
         return subprocess.Popen(
@@ -119,6 +132,26 @@ def serve(project: Project) -> Iterator[Callable[..., servers.Model]]:
             return model
 
         yield start
+
+
+@pytest.fixture
+def langfuse(request: pytest.FixtureRequest) -> Iterator[Langfuse]:
+    """An empty Langfuse project on loopback; where a test has a `project`, its settings name it."""
+    from langfuse_server import serving
+
+    with serving(Langfuse()) as server:
+        if "project" in request.fixturenames:
+            request.getfixturevalue("project").sends_to(server.url)
+        yield server
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    """An empty journal."""
+    from lift.journal import Journal
+
+    with Journal(tmp_path / ".lift" / "journal.db") as opened:
+        yield opened
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:

@@ -13,9 +13,11 @@ from pydantic import SecretStr
 from lift import plan as planning
 from lift.dataset import Dataset, Item, Selection
 from lift.evaluators import Rubric
-from lift.journal import Journal
+from lift.journal import Journal, Record
+from lift.langfuse import runs
 from lift.langfuse.client import Connection, LangfuseCredential
 from lift.langfuse.publish import Sent, publish
+from lift.langfuse.runs import Facts, Run
 from lift.plan import Plan
 from lift.schema import Evidence, Reply, Score, Status, Trial, Usage, Vote
 from lift.skill import Skill
@@ -117,6 +119,15 @@ def record(
         journal.record(trial, answered(trial), checks(trial))
         for number in range(1, votes + 1):
             journal.record_vote(trial, vote(trial, number))
+
+
+def known(journal: Journal) -> Facts:
+    """What of the whole experiment goes into its spans and scores."""
+    return runs.facts(journal.experiment("exp"), journal.trials("exp"))
+
+
+def run_of(found: Record, facts: Facts) -> Run:
+    return runs.run_of(runs.parts(found.trial), facts.experiment, project="p", dataset_id="ds")
 
 
 def connected(langfuse: Langfuse, **more: Any) -> Connection:

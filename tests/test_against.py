@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import greets
-from langfuse_project import PUBLIC_KEY, SECRET_KEY, Langfuse
-from langfuse_server import serving
 from servers import Says
 
 from lift import frames
@@ -224,17 +222,6 @@ def test_wrong_names_are_usage_errors(two):
         done = two.lift("compare", *args)
         assert done.returncode == 2
         assert says in done.stderr
-
-
-@pytest.fixture
-def langfuse(project) -> Iterator[Langfuse]:
-    with serving(Langfuse()) as server:
-        project.variables |= {
-            "LANGFUSE_BASE_URL": server.url,
-            "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
-            "LANGFUSE_SECRET_KEY": SECRET_KEY,
-        }
-        yield server
 
 
 def test_langfuse_gives_both_back(langfuse, two, tmp_path: Path):

@@ -5,28 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import langfuse_server
 import pytest
 import servers
 from conftest import greets
 from langfuse_project import OLD, PUBLIC_KEY, SECRET_KEY, Fault, Langfuse
 
 from lift import __version__
-
-
-@pytest.fixture
-def langfuse(project) -> Iterator[Langfuse]:
-    """A Langfuse project that the settings name."""
-    with langfuse_server.serving(Langfuse()) as server:
-        project.variables |= {
-            "LANGFUSE_BASE_URL": server.url,
-            "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
-            "LANGFUSE_SECRET_KEY": SECRET_KEY,
-        }
-        yield server
 
 
 def found(project, *, code: int) -> dict[str, dict[str, str]]:

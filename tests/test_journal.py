@@ -58,12 +58,6 @@ def vote(number: int) -> Vote:
 SCORE = Score(evaluator="rubric", value=0.5, passed=False, why="half")
 
 
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    with Journal(tmp_path / ".lift" / "journal.db") as opened:
-        yield opened
-
-
 def test_what_is_recorded_is_read_back(journal: Journal):
     made = plan()
     journal.begin(made, now_ms=1)

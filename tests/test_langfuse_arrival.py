@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langfuse_project import Fault, Langfuse
-from langfuse_server import serving
-from langfuse_trials import connected, planned, record, sent
+from langfuse_trials import connected, known, planned, record, sent
 
 from lift.journal import Journal
-from lift.langfuse import arrival, runs
+from lift.langfuse import arrival
 from lift.langfuse.arrival import Piece
 from lift.langfuse.faults import Refused
 
@@ -22,24 +20,16 @@ ITEMS, OBSERVATIONS, SCORES = (
 
 
 @pytest.fixture
-def langfuse() -> Iterator[Langfuse]:
-    with serving(Langfuse()) as project:
-        yield project
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
+def journal(journal: Journal) -> Journal:
     """Two items under both conditions, one of them errored, the other judged."""
-    with Journal(tmp_path / ".lift" / "journal.db") as opened:
-        record(opened, planned(2), fails=lambda trial: trial.item == "greet-1", votes=1)
-        yield opened
+    record(journal, planned(2), fails=lambda trial: trial.item == "greet-1", votes=1)
+    return journal
 
 
 def waited(journal: Journal, langfuse: Langfuse, *, seconds: float = 60.0) -> tuple[Any, str]:
     """What is missing in the end, and why the last look failed."""
-    known = runs.facts(journal.experiment("exp"), journal.trials("exp"))
     with connected(langfuse) as connection:
-        wanted = arrival.awaited(connection, journal.records("exp"), known)
+        wanted = arrival.awaited(connection, journal.records("exp"), known(journal))
         why = arrival.wait(connection, wanted, seconds=seconds)
     return wanted.missing, why
 

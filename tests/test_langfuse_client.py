@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 import servers
 from langfuse_project import DATASETS, ITEMS, NEW, OLD, OTEL, PROJECT, SECRET_KEY, Fault, Langfuse
-from langfuse_server import serving
 from langfuse_trials import connected
 from pydantic import SecretStr, ValidationError
 
@@ -17,12 +16,6 @@ from lift.langfuse.client import Connection, LangfuseCredential
 from lift.langfuse.faults import LangfuseError, Refused, Unclear, Unreachable
 
 PROJECTS = "/api/public/projects"
-
-
-@pytest.fixture
-def langfuse() -> Iterator[Langfuse]:
-    with serving(Langfuse()) as project:
-        yield project
 
 
 @pytest.fixture

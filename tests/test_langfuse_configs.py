@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from langfuse_project import CONFIGS, Fault, Langfuse
-from langfuse_server import serving
 from langfuse_trials import connected
 
 from lift.langfuse import configs
 from lift.langfuse.scores import RESERVED
 
 NAMES = ["human_passed", "human_rubric", "human_verdict"]
-
-
-@pytest.fixture
-def langfuse() -> Iterator[Langfuse]:
-    with serving(Langfuse()) as project:
-        yield project
 
 
 def made(langfuse: Langfuse) -> list[str]:

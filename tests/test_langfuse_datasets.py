@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from langfuse_project import DATASETS, ITEMS, Fault, Langfuse
-from langfuse_server import serving
 from langfuse_trials import connected, dataset
 
 from lift.dataset import Dataset, Item
@@ -17,12 +15,6 @@ from lift.langfuse.faults import LangfuseError, Refused
 from lift.redact import redacted
 
 FIRST, SECOND, THIRD = (f"greetings:greet-{number}" for number in range(3))
-
-
-@pytest.fixture
-def langfuse() -> Iterator[Langfuse]:
-    with serving(Langfuse()) as project:
-        yield project
 
 
 def synced(langfuse: Langfuse, ours: Dataset, **more: Any) -> Synced:

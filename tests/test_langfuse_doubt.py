@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from langfuse_project import OTEL, SCORES, Fault, Langfuse
-from langfuse_server import serving
 from langfuse_trials import (
     START_MS,
     Clock,
@@ -36,16 +34,9 @@ UNANSWERED = {
 
 
 @pytest.fixture
-def langfuse() -> Iterator[Langfuse]:
-    with serving(Langfuse()) as project:
-        yield project
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    with Journal(tmp_path / ".lift" / "journal.db") as opened:
-        record(opened, planned(2), votes=1)
-        yield opened
+def journal(journal: Journal) -> Journal:
+    record(journal, planned(2), votes=1)
+    return journal
 
 
 def doubles(langfuse: Langfuse) -> list[str]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import servers
@@ -87,11 +85,10 @@ WHOLE = Sent(answers=6, scores=4, votes=4, unsent=0, why="")
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
+def journal(journal: Journal) -> Journal:
     """Three items under both conditions, one of them errored, the others judged."""
-    with Journal(tmp_path / ".lift" / "journal.db") as opened:
-        record(opened, planned(3), fails=lambda trial: trial.item == "greet-2", votes=1)
-        yield opened
+    record(journal, planned(3), fails=lambda trial: trial.item == "greet-2", votes=1)
+    return journal
 
 
 def whole(journal: Journal, langfuse: Langfuse) -> bool:
@@ -156,15 +153,16 @@ def test_spans_whose_answer_was_lost_are_looked_for_and_found(journal: Journal, 
         assert len(langfuse.writes(OTEL)) == 1
 
 
-def test_a_crash_after_the_spans_left_does_not_send_them_twice(journal: Journal):
-    with serving(Langfuse()) as langfuse:
-        langfuse.faults = [Fault(SCORES, status=401)]
-        assert sent(journal, langfuse).answers == 4  # the errored ones wait for their score
-        langfuse.faults = []
+def test_a_crash_after_the_spans_left_does_not_send_them_twice(
+    journal: Journal, langfuse: Langfuse
+):
+    langfuse.faults = [Fault(SCORES, status=401)]
+    assert sent(journal, langfuse).answers == 4  # the errored ones wait for their score
+    langfuse.faults = []
 
-        assert sent(journal, langfuse) == Sent(answers=2, scores=4, votes=4, unsent=0, why="")
-        assert len(langfuse.writes(OTEL)) == 1
-        assert whole(journal, langfuse)
+    assert sent(journal, langfuse) == Sent(answers=2, scores=4, votes=4, unsent=0, why="")
+    assert len(langfuse.writes(OTEL)) == 1
+    assert whole(journal, langfuse)
 
 
 def test_a_server_that_is_not_there_costs_little_time(journal: Journal):
@@ -178,13 +176,12 @@ def test_a_server_that_is_not_there_costs_little_time(journal: Journal):
     assert found.why.startswith("Langfuse cannot be reached")
 
 
-def test_a_server_that_is_slow_is_left_when_the_time_is_up(journal: Journal):
-    with serving(Langfuse()) as langfuse:
-        found = sent(journal, langfuse, seconds=0)
+def test_a_server_that_is_slow_is_left_when_the_time_is_up(journal: Journal, langfuse: Langfuse):
+    found = sent(journal, langfuse, seconds=0)
 
-        assert found.unsent == 14
-        assert "the rest is sent the next time" in found.why
-        assert sent(journal, langfuse).unsent == 0
+    assert found.unsent == 14
+    assert "the rest is sent the next time" in found.why
+    assert sent(journal, langfuse).unsent == 0
 
 
 def test_a_wrong_key_is_said_and_tried_once(journal: Journal):

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from langfuse_spans import spans_of
-from langfuse_trials import START_MS, answered, dataset, planned, record, vote
+from langfuse_trials import START_MS, answered, dataset, known, planned, record, run_of, vote
 
 from lift.journal import Journal, Record
-from lift.langfuse import otlp, runs, scores, traces
+from lift.langfuse import otlp, scores, traces
 from lift.langfuse.masking import masked, masked_item
-from lift.langfuse.runs import Facts, Run
 from lift.plan import Plan
 from lift.redact import redacted
 from lift.schema import Score, Status
 
 OBSERVATION = "langfuse.observation."
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    with Journal(tmp_path / ".lift" / "journal.db") as opened:
-        yield opened
-
-
-def known(journal: Journal) -> Facts:
-    return runs.facts(journal.experiment("exp"), journal.trials("exp"))
-
-
-def run_of(found: Record, facts: Facts) -> Run:
-    parts = runs.parts(found.trial)
-    return runs.run_of(parts, facts.experiment, project="p", dataset_id="ds")
 
 
 def secret_everywhere(plan: Plan, journal: Journal, secret: str) -> Record:

@@ -6,27 +6,14 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-import langfuse_server
 import pytest
 from conftest import greets
-from langfuse_project import ITEMS, OTEL, PUBLIC_KEY, SECRET_KEY, Fault, Langfuse
+from langfuse_project import ITEMS, OTEL, Fault, Langfuse
 
 SECONDS = 60.0
 """After which a test stops waiting for what never comes."""
-
-
-@pytest.fixture
-def langfuse(project) -> Iterator[Langfuse]:
-    """A Langfuse project that the settings name."""
-    with langfuse_server.serving(Langfuse()) as server:
-        project.variables |= {
-            "LANGFUSE_BASE_URL": server.url,
-            "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
-            "LANGFUSE_SECRET_KEY": SECRET_KEY,
-        }
-        yield server
 
 
 def wait_for(condition: Callable[[], object]) -> bool:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-import langfuse_server
 import pytest
 from conftest import greets
-from langfuse_project import OLD, PUBLIC_KEY, SECRET_KEY, Fault, Langfuse
+from langfuse_project import OLD, SECRET_KEY, Fault, Langfuse
 from servers import Says
 
 from lift.langfuse.wire import LONGEST_TEXT_BYTES
@@ -55,18 +54,12 @@ def slow(langfuse: Langfuse) -> None:
     ],
 )
 def test_the_run_ends_with_its_result(
-    project, serve, odd: Callable[[Langfuse], None], told: str, whole: bool
+    project, serve, langfuse, odd: Callable[[Langfuse], None], told: str, whole: bool
 ):
     serve(greets)
-    langfuse = Langfuse()
     odd(langfuse)
-    with langfuse_server.serving(langfuse):
-        project.variables |= {
-            "LANGFUSE_BASE_URL": langfuse.url, "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
-            "LANGFUSE_SECRET_KEY": SECRET_KEY,
-        }  # fmt: skip
-        done = project.lift("run", "--only", "greet-0", "--experiment", "e")
-        back = project.lift("compare", "e", "--from", "langfuse") if whole else None
+    done = project.lift("run", "--only", "greet-0", "--experiment", "e")
+    back = project.lift("compare", "e", "--from", "langfuse") if whole else None
 
     assert done.returncode == 0, done.stderr
     assert "with_skill minus without_skill" in done.stdout
@@ -77,16 +70,11 @@ def test_the_run_ends_with_its_result(
     assert back is None or back.returncode == 0
 
 
-def test_a_reply_of_5_mb_is_cut_there_and_whole_here(project, serve):
+def test_a_reply_of_5_mb_is_cut_there_and_whole_here(project, serve, langfuse):
     serve(lambda *_: Says("hello() " + "x" * 5_000_000))
-    with langfuse_server.serving(Langfuse()) as langfuse:
-        project.variables |= {
-            "LANGFUSE_BASE_URL": langfuse.url, "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
-            "LANGFUSE_SECRET_KEY": SECRET_KEY,
-        }  # fmt: skip
-        done = project.lift("run", "--only", "greet-0", "--experiment", "e")
-        # masking so much takes a slow machine longer than a run waits for
-        pushed = project.lift("push")
+    done = project.lift("run", "--only", "greet-0", "--experiment", "e")
+    # masking so much takes a slow machine longer than a run waits for
+    pushed = project.lift("push")
 
     assert done.returncode == pushed.returncode == 0, (done.stderr, pushed.stderr)
     assert len(langfuse.spans) == 4

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from langfuse_project import PROMPTS, Fault, Langfuse
-from langfuse_server import serving
 from langfuse_trials import SKILL, START_MS, answered, checks, dataset, sent
 
 from lift import plan as planning
@@ -18,18 +15,6 @@ from lift.redact import redacted
 
 NAME = "skills/greet/SKILL.md"
 LINK = "langfuse.observation.prompt."
-
-
-@pytest.fixture
-def langfuse() -> Iterator[Langfuse]:
-    with serving(Langfuse()) as project:
-        yield project
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    with Journal(tmp_path / ".lift" / "journal.db") as opened:
-        yield opened
 
 
 def asked_with(journal: Journal, body: str, *, experiment: str, **more: Any) -> None:

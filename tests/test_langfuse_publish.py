@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,18 +30,6 @@ from lift.redact import redacted
 from lift.schema import Status
 
 NOTHING = Sent(answers=0, scores=0, votes=0, unsent=0, why="")
-
-
-@pytest.fixture
-def langfuse() -> Iterator[Langfuse]:
-    with serving(Langfuse()) as project:
-        yield project
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    with Journal(tmp_path / ".lift" / "journal.db") as opened:
-        yield opened
 
 
 def test_every_trial_score_and_vote_is_there_once(journal: Journal, langfuse: Langfuse):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 import pytest
 from langfuse_project import OLD, Fault, Langfuse
-from langfuse_server import serving
 from langfuse_trials import (
     START_MS,
     answered,
@@ -38,18 +37,6 @@ from lift.schema import Trial
 from lift.tables import tables
 
 SINCE = datetime.fromtimestamp(START_MS / 1000 - 60, UTC)
-
-
-@pytest.fixture
-def langfuse() -> Iterator[Langfuse]:
-    with serving(Langfuse()) as project:
-        yield project
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    with Journal(tmp_path / ".lift" / "journal.db") as opened:
-        yield opened
 
 
 def annotate(langfuse: Langfuse, name: str, value: Any, kind: str, **more: Any) -> dict[str, Any]:

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from langfuse_project import OLD, OTEL, SCORES, Fault, Langfuse
-from langfuse_server import serving
 from langfuse_trials import START_MS, answered, checks, planned, record, sent
 
 from lift.journal import Journal
 from lift.langfuse import ids
 from lift.langfuse.publish import Sent
 from lift.plan import Plan
-
-
-@pytest.fixture
-def langfuse() -> Iterator[Langfuse]:
-    with serving(Langfuse()) as project:
-        yield project
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    with Journal(tmp_path / ".lift" / "journal.db") as opened:
-        yield opened
 
 
 def test_many_trials_go_in_requests_that_servers_take(journal: Journal, langfuse: Langfuse):

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from langfuse_trials import START_MS, answered, planned, record, vote
+from langfuse_trials import START_MS, answered, known, planned, record, run_of, vote
 
 from lift.journal import Journal
 from lift.langfuse import ids, runs, scores, traces
-from lift.langfuse.runs import Facts
 from lift.schema import Score
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    with Journal(tmp_path / ".lift" / "journal.db") as opened:
-        yield opened
-
-
-def known(journal: Journal) -> Facts:
-    return runs.facts(journal.experiment("exp"), journal.trials("exp"))
 
 
 def test_scores_are_those_of_the_checks_their_mean_and_whether_all_passed(journal: Journal):
@@ -103,8 +89,7 @@ def test_a_trial_that_nothing_scored_has_no_scores(journal: Journal):
     found, facts = journal.records("exp")[0], known(journal)
 
     assert scores.check_scores(found, known=facts) == []
-    run = runs.run_of(runs.parts(found.trial), facts.experiment, project="p", dataset_id="ds")
-    root = traces.answer_spans(found, run=run, known=facts)[0]
+    root = traces.answer_spans(found, run=run_of(found, facts), known=facts)[0]
     silent = root.attributes["langfuse.observation.metadata.unscored"]
     assert traces.unscored({"unscored": str(silent)}) == {"silent": 2.0}
 

@@ -6,37 +6,29 @@ import inspect
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from langfuse_spans import spans_of
-from langfuse_trials import START_MS, answered, checks, errored, planned, record, vote
+from langfuse_trials import (
+    START_MS,
+    answered,
+    checks,
+    errored,
+    known,
+    planned,
+    record,
+    run_of,
+    vote,
+)
 
 from lift.backends.demo import NOTICE
 from lift.journal import Journal, Record
 from lift.langfuse import ids, otlp, runs, scores, traces
-from lift.langfuse.runs import Facts, Run
 from lift.schema import Status
 
 OBSERVATION = "langfuse.observation."
 EXPERIMENT = "langfuse.experiment."
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    with Journal(tmp_path / ".lift" / "journal.db") as opened:
-        yield opened
-
-
-def known(journal: Journal) -> Facts:
-    return runs.facts(journal.experiment("exp"), journal.trials("exp"))
-
-
-def run_of(found: Record, facts: Facts) -> Run:
-    parts = runs.parts(found.trial)
-    return runs.run_of(parts, facts.experiment, project="p", dataset_id="ds")
 
 
 def spans(journal: Journal, found: Record | None = None) -> list[dict[str, Any]]:

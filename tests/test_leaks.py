@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
-import langfuse_server
 import pytest
-from langfuse_project import PUBLIC_KEY, SECRET_KEY, Langfuse
+from langfuse_project import Langfuse
 from servers import Says
 
 from lift.redact.corpus import Case, cases, made
@@ -53,17 +51,6 @@ DATASET = TriggerPrompts(name="triggers", skill="greet", description={told}, pro
     TriggerPrompt(id="b", prompt="Add a test.", loads=True, why={told}),
 ])
 """
-
-
-@pytest.fixture
-def langfuse(project) -> Iterator[Langfuse]:
-    with langfuse_server.serving(Langfuse()) as server:
-        project.variables |= {
-            "LANGFUSE_BASE_URL": server.url,
-            "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
-            "LANGFUSE_SECRET_KEY": SECRET_KEY,
-        }
-        yield server
 
 
 @pytest.fixture

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from typing import Any
 
-import langfuse_server
 import pytest
-from langfuse_project import PUBLIC_KEY, SECRET_KEY, Langfuse
 from servers import Says
 from test_revisions import commit, git
 
@@ -24,17 +21,6 @@ def edited(project) -> Any:
     commit(project.root)
     project.skill.write_text(f"{project.skill.read_text()}\nBetter.\n", "utf-8")
     return project
-
-
-@pytest.fixture
-def langfuse(project) -> Iterator[Langfuse]:
-    with langfuse_server.serving(Langfuse()) as server:
-        project.variables |= {
-            "LANGFUSE_BASE_URL": server.url,
-            "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
-            "LANGFUSE_SECRET_KEY": SECRET_KEY,
-        }
-        yield server
 
 
 def which(body: dict[str, Any]) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
-from collections.abc import Iterator
 
-import langfuse_server
 import pytest
 import servers
 from conftest import greets, wait_for
@@ -15,22 +13,6 @@ from langfuse_project import ITEMS, OTEL, PUBLIC_KEY, SCORES, SECRET_KEY, Fault,
 from servers import Says
 
 from lift.langfuse.wire import milliseconds
-
-
-@pytest.fixture
-def langfuse(project) -> Iterator[Langfuse]:
-    """A Langfuse project that the settings name."""
-    with langfuse_server.serving(Langfuse()) as server:
-        point(project, server.url)
-        yield server
-
-
-def point(project, url: str) -> None:
-    project.variables |= {
-        "LANGFUSE_BASE_URL": url,
-        "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
-        "LANGFUSE_SECRET_KEY": SECRET_KEY,
-    }
 
 
 def traces(server: Langfuse) -> list[str]:
@@ -140,7 +122,7 @@ def test_a_server_that_fails_fails_no_run_and_push_sends_the_rest(project, serve
 
 def test_a_server_that_is_not_there_costs_a_run_nothing_but_a_line(project, serve):
     serve(greets)
-    point(project, f"http://127.0.0.1:{servers.refused_port()}")
+    project.sends_to(f"http://127.0.0.1:{servers.refused_port()}")
 
     done = project.lift("run", "--only", "greet-0")
 
