@@ -154,11 +154,12 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
         yield opened
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
-    """Return once it holds, or when it took too long."""
+def wait_for(condition: Callable[[], object], seconds: float = 60) -> bool:
+    """Whether it holds before the time is over."""
     end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
+    while not (holds := bool(condition())) and time.monotonic() < end:
         time.sleep(0.01)
+    return holds
 
 
 def greets(body: dict, _attempt: int) -> servers.Says:

@@ -163,7 +163,7 @@ def test_the_ceiling_holds(project, serve):
 def test_an_interrupt_stops_the_run_and_keeps_every_answer(project, serve, kind):
     model = serve(lambda *_: Says("hello()", seconds=0.15))
     process = start(project, kind.format("lift.run('greet', concurrency=2)"))
-    wait_for(lambda: len(model.calls) >= 5)
+    assert wait_for(lambda: len(model.calls) >= 5)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
 
@@ -180,7 +180,7 @@ def test_a_second_interrupt_cuts_the_calls_and_they_count(project, serve, kind):
     hold = threading.Event()
     model = serve(lambda *_: Says(seconds=hold.wait(30) * 0.0))
     process = start(project, kind.format("lift.run('greet')"))
-    wait_for(lambda: len(model.calls) >= 2)
+    assert wait_for(lambda: len(model.calls) >= 2)
     process.send_signal(signal.SIGINT)
     time.sleep(0.3)
     assert process.poll() is None
@@ -196,7 +196,7 @@ def test_a_second_interrupt_cuts_the_calls_and_they_count(project, serve, kind):
 def test_a_terminated_notebook_settles_and_ends(project, serve):
     model = serve(lambda *_: Says("hello()", seconds=0.15))
     process = start(project, IN_A_NOTEBOOK.format("lift.run('greet', concurrency=2)"))
-    wait_for(lambda: len(model.calls) >= 5)
+    assert wait_for(lambda: len(model.calls) >= 5)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=30)
 
@@ -208,12 +208,12 @@ def test_an_interrupt_ends_the_waiting_for_another_process(project, serve):
     hold = threading.Event()
     model = serve(lambda *_: Says("hello()", seconds=hold.wait(60) * 0.0))
     other = project.start("--full")
-    wait_for(lambda: len(model.calls) >= 2)
+    assert wait_for(lambda: len(model.calls) >= 2)
     module = project.root / "datasets" / "greetings.py"
     loaded = project.root / "loaded"
     module.write_text(f"{module.read_text()}\nopen({str(loaded)!r}, 'w').close()\n", "utf-8")
     process = start(project, IN_A_NOTEBOOK.format("lift.run('greet')"))
-    wait_for(loaded.exists)
+    assert wait_for(loaded.exists)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
 

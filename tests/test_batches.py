@@ -6,14 +6,12 @@ import json
 import signal
 import sqlite3
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import servers
-from conftest import Project, greets
+from conftest import Project, greets, wait_for
 from servers import Says
 
 from lift.journal import Call, Entry
@@ -44,13 +42,6 @@ def judges(body: dict[str, Any], attempt: int) -> Says:
 
 def person(body: dict[str, Any]) -> int:
     return int(body["messages"][0]["content"].split()[-1].rstrip("."))
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert condition()
 
 
 def sizes(model: servers.Model) -> list[int]:
@@ -122,7 +113,9 @@ def test_cut_off_while_it_waits_what_was_submitted_is_collected_later(judged, se
     model = serve(judges)
     model.held = True
     process = judged.start("--full", "--batch")
-    wait_for(lambda: model.batches and journal(judged, "SELECT 1 FROM batches WHERE name NOTNULL"))
+    assert wait_for(
+        lambda: model.batches and journal(judged, "SELECT 1 FROM batches WHERE name NOTNULL")
+    )
     process.send_signal(number)
     _, err = process.communicate(timeout=30)
     assert "Traceback" not in err
@@ -204,7 +197,7 @@ def test_what_is_refused_for_a_while_is_tried_again(project, serve, refusal):
     model = serve(greets)
     model.refuses = [refusal] * 2
     process = project.start("--full", "--batch")
-    wait_for(lambda: model.batches)
+    assert wait_for(lambda: model.batches)
     model.refuses = [refusal] * 2  # of the looks that follow
 
     _, err = process.communicate(timeout=120)

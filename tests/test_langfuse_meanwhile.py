@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
-from conftest import greets
+from conftest import greets, wait_for
 from langfuse_project import ITEMS, OTEL, Fault, Langfuse
 
 SECONDS = 60.0
 """After which a test stops waiting for what never comes."""
-
-
-def wait_for(condition: Callable[[], object]) -> bool:
-    end = time.monotonic() + SECONDS
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    return bool(condition())
 
 
 def roots(langfuse: Langfuse) -> Counter[str]:

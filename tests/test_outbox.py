@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 
 import pytest
 import servers
@@ -62,7 +61,7 @@ def test_ctrl_c_while_sending_says_what_is_left(project, serve, langfuse):
     process = project.start("run", "--only", "greet-0")
     assert process.stdout is not None
     assert any("2 of 2 trials answered" in line for line in iter(process.stdout.readline, ""))
-    wait_for(lambda: langfuse.asked)
+    assert wait_for(lambda: langfuse.asked)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
 
@@ -320,9 +319,7 @@ def test_a_sync_that_is_killed_goes_on_and_writes_nothing_twice(project, langfus
     path = project.root / "datasets" / "greetings.py"
     path.write_text(path.read_text().replace("range(10)", "range(400)"), "utf-8")
     process = project.start("sync", "--langfuse-limit", "6000")
-    end = time.monotonic() + 60
-    while len(langfuse.versions) < 100 and time.monotonic() < end:
-        time.sleep(0.01)
+    assert wait_for(lambda: len(langfuse.versions) >= 100)
     process.kill()
     process.communicate(timeout=60)
     written = len(langfuse.versions)

@@ -96,7 +96,7 @@ def test_ctrl_c_before_anything_is_asked_says_so(project, serve):
     slow = f"import time\nopen({str(loading)!r}, 'w').close()\ntime.sleep(60)\n"
     module.write_text(f"{module.read_text()}\n{slow}", "utf-8")
     process = project.start("--full")
-    wait_for(loading.exists)
+    assert wait_for(loading.exists)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
 
@@ -110,7 +110,7 @@ def test_ctrl_c_while_another_process_runs_says_that_nothing_is_lost(project, se
     hold = threading.Event()
     model = serve(lambda *_: Says("hello()", seconds=hold.wait(60) * 0.0))
     first = project.start("--full")
-    wait_for(lambda: len(model.calls) >= 2)
+    assert wait_for(lambda: len(model.calls) >= 2)
     second = project.start("--full")
     assert second.stderr is not None
     lines = iter(second.stderr.readline, "")
@@ -133,7 +133,7 @@ def test_ctrl_c_while_another_process_runs_says_that_nothing_is_lost(project, se
 def test_after_an_interrupt_what_was_answered_is_not_asked_again(project, serve, number, code):
     model = serve(lambda body, attempt: Says("hello()", seconds=SLOW_MODEL_S))
     process = project.start("--full", "--concurrency", "2")
-    wait_for(lambda: len(model.calls) >= 5)
+    assert wait_for(lambda: len(model.calls) >= 5)
     process.send_signal(number)
     _, err = process.communicate(timeout=30)
     assert process.returncode == code, err
@@ -164,7 +164,7 @@ def test_a_second_interrupt_does_not_wait(project, serve):
     hold = threading.Event()
     model = serve(lambda body, attempt: Says(seconds=hold.wait(20) * 0.0))
     process = project.start("--full")
-    wait_for(lambda: len(model.calls) >= 2)
+    assert wait_for(lambda: len(model.calls) >= 2)
     process.send_signal(signal.SIGINT)
     time.sleep(0.3)
     assert process.poll() is None
@@ -183,7 +183,7 @@ def test_calls_cut_by_an_interrupt_count_towards_the_ceiling(project, serve, num
     command = ("--full", "--max-tokens", "1000", "--concurrency", "2", "--max-cost-usd", "0.05")
     for cut in range(1, 4):
         process = project.start(*command)
-        wait_for(lambda cut=cut: len(model.calls) >= min(2 * cut, 4))
+        assert wait_for(lambda cut=cut: len(model.calls) >= min(2 * cut, 4))
         if process.poll() is None:
             process.send_signal(number)
             process.send_signal(number)
