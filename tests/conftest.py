@@ -162,6 +162,17 @@ def wait_for(condition: Callable[[], object], seconds: float = 60) -> bool:
     return holds
 
 
+def interrupted_twice(process: subprocess.Popen[str], model: servers.Model) -> str:
+    """What a run whose calls are held says: the first interrupt waits for them, the second not."""
+    assert wait_for(lambda: len(model.calls) >= 2)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=10)
+    return err
+
+
 def greets(body: dict, _attempt: int) -> servers.Says:
     """A model that greets right with the skill, and wrongly without."""
     taught = any("<skill" in block["text"] for block in body["system"])

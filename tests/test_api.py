@@ -8,11 +8,10 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 
 import pytest
-from conftest import Project, greets, wait_for
+from conftest import Project, greets, interrupted_twice, wait_for
 from servers import Says
 
 import lift
@@ -180,12 +179,7 @@ def test_a_second_interrupt_cuts_the_calls_and_they_count(project, serve, kind):
     hold = threading.Event()
     model = serve(lambda *_: Says(seconds=hold.wait(30) * 0.0))
     process = start(project, kind.format("lift.run('greet')"))
-    assert wait_for(lambda: len(model.calls) >= 2)
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=10)
+    err = interrupted_twice(process, model)
     hold.set()
 
     assert "Interrupted" in err

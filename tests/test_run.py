@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import signal
 import threading
-import time
 from collections import Counter
 
 import pytest
-from conftest import greets, wait_for
+from conftest import greets, interrupted_twice, wait_for
 from servers import Says
 
 SLOW_MODEL_S = 0.15
@@ -164,12 +163,7 @@ def test_a_second_interrupt_does_not_wait(project, serve):
     hold = threading.Event()
     model = serve(lambda body, attempt: Says(seconds=hold.wait(20) * 0.0))
     process = project.start("--full")
-    assert wait_for(lambda: len(model.calls) >= 2)
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=10)
+    err = interrupted_twice(process, model)
     hold.set()
 
     assert process.returncode == 130
