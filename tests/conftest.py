@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -64,6 +65,8 @@ class Project:
 
     root: Path
     variables: dict[str, str] = field(default_factory=dict)
+    before: tuple[str, ...] = ()
+    """Words that start the command: a program that runs another one."""
 
     def dataset(self, text: str, name: str = "greetings") -> Path:
         path = self.root / "datasets" / f"{name}.py"
@@ -93,7 +96,7 @@ class Project:
     def start(self, *args: str) -> subprocess.Popen[str]:
         """Start the command and return at once."""
         return subprocess.Popen(
-            [sys.executable, "-m", "lift", *args],
+            [*self.before, sys.executable, "-m", "lift", *args],
             cwd=self.root,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -117,6 +120,17 @@ def project(tmp_path: Path) -> Project:
     made.skill.write_text(SKILL, "utf-8")
     made.dataset(MODULE.replace("COUNT", "10"))
     return made
+
+
+@pytest.fixture
+def unprivileged(project: Project) -> Project:
+    """The project, its command held to the modes of files, also where root runs the tests."""
+    if os.geteuid() == 0:
+        if not shutil.which("setpriv"):
+            pytest.skip("root reads everything, and there is no setpriv")
+        without = "-dac_override,-dac_read_search"
+        project.before = ("setpriv", f"--bounding-set={without}", f"--inh-caps={without}")
+    return project
 
 
 @pytest.fixture

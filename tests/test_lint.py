@@ -381,12 +381,14 @@ def test_a_name_that_differs_in_case_is_named(tmp_path: Path):
     assert {consumer.accepts for consumer in report.consumers} == {None}
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_an_unreadable_file_is_told(write: Write):
-    folder = write(GOOD)
-    (folder / "SKILL.md").chmod(0)
+def test_an_unreadable_file_is_told(unprivileged):
+    unprivileged.skill.chmod(0)
 
-    assert told(lint(folder)) == [("skill-file", 1)]
+    done = unprivileged.lift("lint", "--json")
+
+    (found,) = json.loads(done.stdout)["lint"]["findings"]
+    assert (found["rule"], found["line"]) == ("skill-file", 1)
+    assert "Permission denied" in found["message"]
 
 
 def test_names_that_are_no_utf_8_are_told_all_the_same(write: Write):

@@ -99,12 +99,11 @@ def test_a_folder_without_a_skill_is_not_searched(project):
     assert "1 error," in done.stdout
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 @pytest.mark.parametrize(
     ("closed", "args", "words"),
     [
         ("skills", ("--full", "--dry-run"), "no such skill"),
-        ("skills/greet", ("--full", "--dry-run"), "Permission denied"),
+        ("skills/greet", ("--full", "--dry-run"), "no such skill"),
         ("datasets", ("--full", "--dry-run"), "Permission denied"),
         ("datasets/greetings.py", ("--full", "--dry-run"), "Permission denied"),
         ("closed", ("--full", "--dry-run", "--journal", "closed/j.db"), "Permission denied"),
@@ -112,11 +111,11 @@ def test_a_folder_without_a_skill_is_not_searched(project):
         ("closed", ("gate", "greet", "closed/x"), "Permission denied"),
     ],
 )
-def test_what_is_behind_a_closed_door_is_one_error(project, closed, args, words):
-    (project.root / "closed").mkdir()
-    project.variables["ANTHROPIC_API_KEY"] = "k"
-    (project.root / closed).chmod(0)
-    done = project.lift(*args)
-    (project.root / closed).chmod(0o700)
+def test_what_is_behind_a_closed_door_is_one_error(unprivileged, closed, args, words):
+    (unprivileged.root / "closed").mkdir()
+    unprivileged.variables["ANTHROPIC_API_KEY"] = "k"
+    (unprivileged.root / closed).chmod(0)
+    done = unprivileged.lift(*args)
+    (unprivileged.root / closed).chmod(0o700)
 
     refused(done, 2, words)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from activation.lint import lint
 from lift.errors import SkillError
@@ -241,9 +242,12 @@ def test_a_skill_too_large_for_a_prompt_is_one_clear_error(tmp_path: Path):
         load(tmp_path)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_an_unreadable_file_is_one_clear_error(folder: Path):
-    (folder / "docs" / "more.md").chmod(0)
+def test_an_unreadable_file_is_one_clear_error(unprivileged):
+    more = unprivileged.skill.parent / "docs" / "more.md"
+    more.parent.mkdir()
+    more.touch(0)
+    unprivileged.variables["ANTHROPIC_API_KEY"] = "k"
 
-    with pytest.raises(SkillError, match="cannot read"):
-        load(folder)
+    done = unprivileged.lift("--full", "--dry-run")
+
+    refused(done, 2, "cannot read the file: Permission denied", "docs/more.md")
