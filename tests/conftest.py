@@ -66,7 +66,7 @@ class Project:
     root: Path
     variables: dict[str, str] = field(default_factory=dict)
     before: tuple[str, ...] = ()
-    """Words that start the command: a program that runs another one."""
+    """Words in front of what is started: a program that runs another one."""
 
     def dataset(self, text: str, name: str = "greetings") -> Path:
         path = self.root / "datasets" / f"{name}.py"
@@ -95,8 +95,23 @@ class Project:
 
     def start(self, *args: str) -> subprocess.Popen[str]:
         """Start the command and return at once."""
+        return self._started("-m", "lift", *args)
+
+    def lift(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """Run the command to its end."""
+        return _ended(self.start(*args))
+
+    def start_python(self, code: str) -> subprocess.Popen[str]:
+        """Start Python and return at once."""
+        return self._started("-c", code)
+
+    def python(self, code: str) -> subprocess.CompletedProcess[str]:
+        """Run Python to its end."""
+        return _ended(self.start_python(code))
+
+    def _started(self, *args: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [*self.before, sys.executable, "-m", "lift", *args],
+            [*self.before, sys.executable, *args],
             cwd=self.root,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -105,11 +120,11 @@ class Project:
             text=True,
         )
 
-    def lift(self, *args: str) -> subprocess.CompletedProcess[str]:
-        """Run the command to its end."""
-        with self.start(*args) as process:
-            out, err = process.communicate(timeout=120)
-        return subprocess.CompletedProcess(args, process.returncode, out, err)
+
+def _ended(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    with process:
+        out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 @pytest.fixture

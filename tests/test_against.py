@@ -238,15 +238,9 @@ def test_langfuse_gives_both_back(langfuse, two, tmp_path: Path):
 
 
 def test_a_notebook_holds_experiments_against_each_other(two):
-    import subprocess
-    import sys
-
     code = (
         "import lift\nprint(round(lift.compare('new', against='old').deltas['delta'].mean(), 2))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=two.root, env=two.environment,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = two.python(code)
 
     assert done.stdout == "0.45\n", done.stderr

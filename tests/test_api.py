@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 
@@ -44,26 +42,6 @@ KINDS = pytest.mark.parametrize(
 )
 
 
-def start(project: Project, code: str) -> subprocess.Popen[str]:
-    """Start Python in the project's folder."""
-    return subprocess.Popen(
-        [sys.executable, "-c", code],
-        cwd=project.root,
-        env=project.environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def python(project: Project, code: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in the project's folder to its end."""
-    with start(project, code) as process:
-        out, err = process.communicate(timeout=120)
-    return subprocess.CompletedProcess([], process.returncode, out, err)
-
-
 def statuses(project: Project) -> Counter[str]:
     rows = json.loads(project.lift("show", "--json").stdout)["trials"]
     return Counter(row["status"] for row in rows)
@@ -92,7 +70,7 @@ def test_every_parameter_is_documented():
 def test_a_run_gives_frames(project, serve, kind):
     serve(greets)
 
-    done = python(project, kind.format("print(lift.run('greet', quick=True).categories.to_json())"))
+    done = project.python(kind.format("print(lift.run('greet', quick=True).categories.to_json())"))
 
     assert done.returncode == 0, done.stderr
     table = json.loads(done.stdout)
@@ -114,7 +92,7 @@ def test_a_run_gives_frames(project, serve, kind):
 def test_filters_are_the_commands(project, serve, arguments, calls):
     model = serve(greets)
 
-    done = python(project, f"import lift; lift.run('greet', {arguments})")
+    done = project.python(f"import lift; lift.run('greet', {arguments})")
 
     assert done.returncode == 0, done.stderr
     assert len(model.calls) == calls
@@ -125,7 +103,7 @@ def test_experiments_are_named_and_asked_again(project, serve):
     named = "lift.run('greet', only='greet-0', experiment='e')"
     again = "lift.run('greet', only='greet-0', again=True)"
 
-    done = python(project, f"import lift; {named}; {named}; {again}; {again}")
+    done = project.python(f"import lift; {named}; {named}; {again}; {again}")
 
     assert done.returncode == 0, done.stderr
     assert (
@@ -140,19 +118,19 @@ def test_a_run_that_costs_much_needs_a_yes(project, serve):
     model = serve(greets)
     project.variables["LIFT_CONFIRM_ABOVE_USD"] = "0.01"
 
-    refused = python(project, "import lift; lift.run('greet')")
+    refused = project.python("import lift; lift.run('greet')")
 
     assert refused.returncode == 1
     assert "UsageError: about $" in refused.stderr
     assert "pass yes=True" in refused.stderr
     assert model.calls == []
-    assert python(project, "import lift; lift.run('greet', yes=True)").returncode == 0
+    assert project.python("import lift; lift.run('greet', yes=True)").returncode == 0
 
 
 def test_the_ceiling_holds(project, serve):
     model = serve(lambda *_: Says("hello()", output_tokens=1000))
 
-    done = python(project, "import lift; lift.run('greet', max_tokens=1000, max_cost_usd=0.05)")
+    done = project.python("import lift; lift.run('greet', max_tokens=1000, max_cost_usd=0.05)")
 
     assert "CeilingReached" in done.stderr
     assert len(model.calls) * 0.01002 <= 0.05
@@ -161,7 +139,7 @@ def test_the_ceiling_holds(project, serve):
 @KINDS
 def test_an_interrupt_stops_the_run_and_keeps_every_answer(project, serve, kind):
     model = serve(lambda *_: Says("hello()", seconds=0.15))
-    process = start(project, kind.format("lift.run('greet', concurrency=2)"))
+    process = project.start_python(kind.format("lift.run('greet', concurrency=2)"))
     assert wait_for(lambda: len(model.calls) >= 5)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
@@ -178,7 +156,7 @@ def test_an_interrupt_stops_the_run_and_keeps_every_answer(project, serve, kind)
 def test_a_second_interrupt_cuts_the_calls_and_they_count(project, serve, kind):
     hold = threading.Event()
     model = serve(lambda *_: Says(seconds=hold.wait(30) * 0.0))
-    process = start(project, kind.format("lift.run('greet')"))
+    process = project.start_python(kind.format("lift.run('greet')"))
     err = interrupted_twice(process, model)
     hold.set()
 
@@ -189,7 +167,7 @@ def test_a_second_interrupt_cuts_the_calls_and_they_count(project, serve, kind):
 
 def test_a_terminated_notebook_settles_and_ends(project, serve):
     model = serve(lambda *_: Says("hello()", seconds=0.15))
-    process = start(project, IN_A_NOTEBOOK.format("lift.run('greet', concurrency=2)"))
+    process = project.start_python(IN_A_NOTEBOOK.format("lift.run('greet', concurrency=2)"))
     assert wait_for(lambda: len(model.calls) >= 5)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=30)
@@ -206,7 +184,7 @@ def test_an_interrupt_ends_the_waiting_for_another_process(project, serve):
     module = project.root / "datasets" / "greetings.py"
     loaded = project.root / "loaded"
     module.write_text(f"{module.read_text()}\nopen({str(loaded)!r}, 'w').close()\n", "utf-8")
-    process = start(project, IN_A_NOTEBOOK.format("lift.run('greet')"))
+    process = project.start_python(IN_A_NOTEBOOK.format("lift.run('greet')"))
     assert wait_for(loaded.exists)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
@@ -224,8 +202,8 @@ def test_what_handled_signals_before_handles_them_again(project, serve):
         "print(signal.getsignal(signal.SIGINT) is before)"
     )
 
-    done = python(
-        project, IN_A_NOTEBOOK.replace("import asyncio", "import signal, asyncio").format(check)
+    done = project.python(
+        IN_A_NOTEBOOK.replace("import asyncio", "import signal, asyncio").format(check)
     )
 
     assert done.stdout.strip() == "True", done.stderr

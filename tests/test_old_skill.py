@@ -241,9 +241,6 @@ def test_the_link_starts_from_the_old_skill(edited, serve, langfuse):
 
 
 def test_a_notebook_compares_versions_too(edited, serve):
-    import subprocess
-    import sys
-
     serve(improved)
     code = (
         "import lift\n"
@@ -253,10 +250,7 @@ def test_a_notebook_compares_versions_too(edited, serve):
         "print(again.base, again.other)\n"
     )
 
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=edited.root, env=edited.environment,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = edited.python(code)
 
     assert done.stdout.splitlines() == ["old_skill with_skill 0.7", "old_skill with_skill"], (
         done.stderr
