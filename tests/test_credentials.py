@@ -147,6 +147,17 @@ def test_a_line_that_is_no_header_is_refused_and_not_shown(line: str):
 # ---- through the command
 
 
+def assert_refused(project, model: servers.Model, words: str) -> None:
+    """The command ends with these words before anything is asked, and shows no key."""
+    done = project.lift("--quick")
+
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr
+    assert FAKE not in done.stdout + done.stderr
+    assert model.calls == []
+    assert not (project.root / ".lift").exists()
+
+
 @pytest.mark.parametrize("name", sorted(KEYS))
 def test_an_odd_key_ends_the_command_before_anything_is_asked(project, serve, name: str):
     model = serve()
@@ -154,13 +165,7 @@ def test_an_odd_key_ends_the_command_before_anything_is_asked(project, serve, na
     del project.variables["ANTHROPIC_API_KEY"]
     project.variables[name] = f"{FAKE}\n{FAKE}"
 
-    done = project.lift("--quick")
-
-    assert done.returncode == 2, done.stderr
-    assert f"{name} has white space" in done.stderr
-    assert FAKE not in done.stdout + done.stderr
-    assert model.calls == []
-    assert not (project.root / ".lift").exists()
+    assert_refused(project, model, f"{name} has white space")
 
 
 def test_a_key_with_a_line_break_at_its_end_works_and_is_not_kept(project, serve):
@@ -179,13 +184,7 @@ def test_a_bad_address_ends_the_command_before_anything_is_asked(project, serve,
     model = serve()
     project.variables |= LANGFUSE | {name: url}
 
-    done = project.lift("--quick")
-
-    assert done.returncode == 2, done.stderr
-    assert f"where: {name}, from the environment" in done.stderr
-    assert FAKE not in done.stdout + done.stderr
-    assert model.calls == []
-    assert not (project.root / ".lift").exists()
+    assert_refused(project, model, f"where: {name}, from the environment")
 
 
 HOSTILE = {

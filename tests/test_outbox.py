@@ -13,6 +13,15 @@ from servers import Says
 
 from lift.langfuse.wire import milliseconds
 
+TRIGGERS = """
+from lift import TriggerPrompt, TriggerPrompts
+
+DATASET = TriggerPrompts(name="triggers", skill="greet", prompts=[
+    TriggerPrompt(id="a", prompt="Greet Ada.", loads=True, why="w"),
+    TriggerPrompt(id="b", prompt="Add a test.", loads=False, why="w"),
+])
+"""
+
 
 def traces(server: Langfuse) -> list[str]:
     return [row["trace"] for row in server.spans if not row["parent"]]
@@ -230,14 +239,7 @@ def test_a_secret_in_an_exception_or_a_rationale_gets_nowhere(project, serve, la
 
 def test_a_static_review_is_one_trace_with_two_scores_and_sent_once(project, serve, langfuse):
     serve(lambda *_: Says(json.dumps({"reason": "so", "load": True})))
-    (project.root / "datasets" / "triggers.py").write_text(
-        "from lift import TriggerPrompt, TriggerPrompts\n"
-        'DATASET = TriggerPrompts(name="triggers", skill="greet", prompts=[\n'
-        '    TriggerPrompt(id="a", prompt="Greet Ada.", loads=True, why="w"),\n'
-        '    TriggerPrompt(id="b", prompt="Add a test.", loads=False, why="w"),\n'
-        "])\n",
-        "utf-8",
-    )
+    project.dataset(TRIGGERS, "triggers")
 
     project.lift("static")
     project.lift("static")
@@ -250,13 +252,7 @@ def test_a_static_review_is_one_trace_with_two_scores_and_sent_once(project, ser
 
 def test_a_review_whose_scores_were_lost_is_one_trace_all_the_same(project, serve, langfuse):
     serve(lambda *_: Says(json.dumps({"reason": "so", "load": True})))
-    (project.root / "datasets" / "triggers.py").write_text(
-        "from lift import TriggerPrompt, TriggerPrompts\n"
-        'DATASET = TriggerPrompts(name="triggers", skill="greet", prompts=[\n'
-        '    TriggerPrompt(id="a", prompt="Greet Ada.", loads=True, why="w"),\n'
-        "])\n",
-        "utf-8",
-    )
+    project.dataset(TRIGGERS, "triggers")
     langfuse.faults.append(Fault(SCORES, status=401))
     project.lift("static")
     langfuse.faults.clear()
