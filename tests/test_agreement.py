@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Project, greets
-from langfuse_project import PUBLIC_KEY, SECRET_KEY, Langfuse
-from langfuse_server import serving
+from langfuse_project import Langfuse
 from servers import Says
 
 from lift.agreement import Judgement, TrialId, agreements
@@ -201,17 +199,6 @@ def judging(body: dict[str, Any], attempt: int) -> Says:
 
 
 IN_AND_OUT = ("input", "output")
-
-
-@pytest.fixture
-def langfuse(project: Project) -> Iterator[Langfuse]:
-    with serving(Langfuse()) as server:
-        project.variables |= {
-            "LANGFUSE_BASE_URL": server.url,
-            "LANGFUSE_PUBLIC_KEY": PUBLIC_KEY,
-            "LANGFUSE_SECRET_KEY": SECRET_KEY,
-        }
-        yield server
 
 
 @pytest.fixture
