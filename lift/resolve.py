@@ -9,7 +9,7 @@ from pathlib import Path
 from lift.backends import demo
 from lift.dataset import AnyDataset, Dataset, Selection, discover
 from lift.errors import CredentialError, DatasetError, SkillError
-from lift.paths import exists, expanded
+from lift.paths import exists, expanded, is_closed
 from lift.settings import FLAG, Config, credential
 from lift.skill import SKILL_FILE, Skill, load
 
@@ -115,6 +115,13 @@ def skill_path(config: Config, wanted: str, datasets: Sequence[AnyDataset] = ())
     path = path if path.is_absolute() or from_flag else config.root / path
     if exists(path):
         return path
+    for place in (folder / wanted / SKILL_FILE, path):
+        if is_closed(place):
+            raise SkillError(
+                f"cannot look for the skill {wanted!r}: Permission denied",
+                where=str(place),
+                fix="make the folders above it readable",
+            )
     about = ", ".join(dataset.name for dataset in datasets if dataset.skill == wanted)
     there = ", ".join(sorted(one.parent.name for one in folder.glob(f"*/{SKILL_FILE}")))
     raise SkillError(

@@ -102,8 +102,8 @@ def test_a_folder_without_a_skill_is_not_searched(project):
 @pytest.mark.parametrize(
     ("closed", "args", "words"),
     [
-        ("skills", ("--full", "--dry-run"), "no such skill"),
-        ("skills/greet", ("--full", "--dry-run"), "no such skill"),
+        ("skills", ("--full", "--dry-run"), "Permission denied"),
+        ("skills/greet", ("--full", "--dry-run"), "Permission denied"),
         ("datasets", ("--full", "--dry-run"), "Permission denied"),
         ("datasets/greetings.py", ("--full", "--dry-run"), "Permission denied"),
         ("closed", ("--full", "--dry-run", "--journal", "closed/j.db"), "Permission denied"),
