@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import commands
 import pytest
 import servers
 from hypothesis import settings
@@ -99,7 +100,9 @@ class Project:
 
     def lift(self, *args: str) -> subprocess.CompletedProcess[str]:
         """Run the command to its end."""
-        return _ended(self.start(*args))
+        if self.before or not commands.can_fork(self.variables):
+            return _ended(self.start(*args))
+        return commands.run(args, self.root, self.environment)
 
     def start_python(self, code: str) -> subprocess.Popen[str]:
         """Start Python and return at once."""

@@ -124,7 +124,7 @@ def test_a_number_at_its_limit_is_taken(tmp_path: Path, name: str, value: str):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("--full", "--repeats", "1001"), "1001 is not in the range"),
+        (("--full", "--repeats", "1001"), "ask 1 to 1000"),
         (("--full", "--repeats", "0"), "0 is not in the range"),
         (("--full", "--max-cost-usd", "nan"), "max_cost_usd cannot be 'nan'"),
         (("--full", "--price", "nan,1", "--model", "x"), "is not a price"),
