@@ -29,6 +29,17 @@ CATEGORIES, REPEATS = 12, 2
 RUNS = 3
 """The fastest of so many is told: what else a machine does only slows them down."""
 
+COLUMNS = {
+    "trials": "id key experiment dataset item category condition model repeat item_hash"
+    " condition_hash",
+    "attempts": "trial attempt status why started_ms ended_ms cost_usd lost_usd input_tokens"
+    " output_tokens evidence",
+    "scores": "trial attempt evaluator value passed weight why error",
+    "votes": "trial attempt evaluator number value why model prompt_hash started_ms ended_ms"
+    " cost_usd lost_usd evidence",
+}
+"""Table → the columns that are filled; the others have defaults."""
+
 REPLY_BYTES = 1500
 """Of a reply, compressed."""
 
@@ -74,10 +85,9 @@ def build(path: Path, scores: int, *, checks: int, judged: bool) -> None:
 
 
 def _insert(db: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> None:
-    first = next(rows)
-    statement = f"INSERT INTO {table} VALUES ({', '.join('?' * len(first))})"  # noqa: S608
-    db.execute(statement, first)
-    db.executemany(statement, rows)
+    columns = COLUMNS[table].split()
+    marks = ", ".join("?" * len(columns))
+    db.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)  # noqa: S608
 
 
 def _trials(count: int, conditions: list[str]) -> Iterator[tuple[Any, ...]]:

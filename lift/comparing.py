@@ -46,7 +46,7 @@ from lift.frames import (
     shape,
 )
 from lift.schema import SETTLED, WITH_SKILL, WITHOUT_SKILL, Status
-from lift.stats import Change, Scope, holm, permute_labels, sign_flip
+from lift.stats import Change, holm, permute_labels, sign_flip
 
 LEAST_COVERAGE = 0.95
 """Share of the planned trials that must be answered under either condition."""
@@ -59,6 +59,9 @@ SAME = 1e-12
 GROUP = [MODEL, DATASET, CATEGORY]
 PAIRED = [MODEL, DATASET, ITEM]
 COUNTS = [ITEMS, WINS, TIES, LOSSES]
+
+Trials = Mapping[Hashable, tuple[tuple[float, ...], tuple[float, ...]]]
+"""Row of an item in DELTAS → the scores of its trials under either condition, by repeat."""
 
 
 class Comparison(NamedTuple):
@@ -184,10 +187,9 @@ def categories(
         *pairs.groupby(GROUP, observed=True),
         *(((model, ALL, ALL), group) for model, group in pairs.groupby(MODEL, observed=True)),
     ]
-    rows = [
-        dict(zip(GROUP, key, strict=True)) | _measured(group, scored, base=base, other=other)
-        for key, group in groups
-    ]
+    few = {row for _, group in groups if len(group) < FEWEST_ITEMS for row in group.index}
+    trials = _trials_of_both(scored, pairs.loc[sorted(few)], base=base, other=other)
+    rows = [dict(zip(GROUP, key, strict=True)) | _measured(group, trials) for key, group in groups]
     measures = [BASE, OTHER, DELTA, LOW, HIGH, P]
     means = pd.DataFrame(rows, columns=[*GROUP, *measures, *COUNTS])
     means = means.astype(dict.fromkeys(measures, "float64"))
@@ -211,32 +213,33 @@ def trials_of(scored: pd.DataFrame, pairs: pd.DataFrame, condition: str) -> list
     return trials.reindex(pd.MultiIndex.from_frame(pairs[PAIRED])).tolist()
 
 
-def tested(
-    pairs: pd.DataFrame, scored: pd.DataFrame, *, base: str, other: str
-) -> tuple[Scope, Change]:
-    """The test of the mean delta of some items, and its scope.
+def _trials_of_both(scored: pd.DataFrame, pairs: pd.DataFrame, *, base: str, other: str) -> Trials:
+    if pairs.empty:
+        return {}
+    sides = (trials_of(scored, pairs, condition) for condition in (base, other))
+    return dict(zip(pairs.index, zip(*sides, strict=True), strict=True))
+
+
+def tested(pairs: pd.DataFrame, trials: Trials) -> Change:
+    """The test of the mean delta of some items.
 
     From 6 items on it is for items like these. With fewer it is for these items only, where an item
     has a second repeat: the other scope could not be settled.
 
     Args:
         pairs: DELTAS, at least one.
-        scored: TRIAL_SCORES that they come from.
-        base: condition to measure from.
-        other: condition to measure.
+        trials: of those items, where they are fewer than 6.
     """
     if len(pairs) < FEWEST_ITEMS:
-        ours, theirs = (trials_of(scored, pairs, condition) for condition in (base, other))
-        if any(len(trials) > 1 for trials in (*ours, *theirs)):
-            return Scope.THESE_ONLY, permute_labels(ours, theirs)
-    return Scope.LIKE_THESE, sign_flip(pairs[DELTA].tolist())
+        ours, theirs = zip(*(trials[row] for row in pairs.index), strict=True)
+        if any(len(scores) > 1 for scores in (*ours, *theirs)):
+            return permute_labels(ours, theirs)
+    return sign_flip(pairs[DELTA].tolist())
 
 
-def _measured(
-    group: pd.DataFrame, scored: pd.DataFrame, *, base: str, other: str
-) -> dict[str, float]:
+def _measured(group: pd.DataFrame, trials: Trials) -> dict[str, float]:
     delta = group[DELTA]
-    _, change = tested(group, scored, base=base, other=other)
+    change = tested(group, trials)
     low, high = change.interval
     return {
         BASE: group[BASE].mean(),

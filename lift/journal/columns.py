@@ -78,7 +78,8 @@ class Columns(Database):
         with self._explained():
             rows = self._db.execute(
                 """
-                SELECT condition, attempts.why, count(*) FROM attempts JOIN trials ON id = trial
+                SELECT condition, attempts.why, count(*)
+                FROM attempts CROSS JOIN trials ON id = trial
                 WHERE experiment = ? AND status = 'failed'
                 GROUP BY condition, attempts.why ORDER BY condition, count(*) DESC, attempts.why
                 """,

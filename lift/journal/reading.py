@@ -264,7 +264,7 @@ class Reader(Columns, Judges):
 
     def _reused(self, experiment: str) -> tuple[Reused, ...]:
         rows = self._db.execute(
-            "SELECT condition, count(*), min(kept_ms) FROM attempts JOIN trials ON id = trial"
+            "SELECT condition, count(*), min(kept_ms) FROM attempts CROSS JOIN trials ON id = trial"
             " WHERE experiment = ? AND kept_ms NOTNULL GROUP BY condition ORDER BY condition",
             (experiment,),
         )
