@@ -131,13 +131,16 @@ def scored(folder: Path) -> tuple[int, int, int]:
 def table_of(folder: Path) -> Any:
     """What the run found, without times and dollars."""
     with Journal(folder / ".lift" / "journal.db", create=False) as journal:
-        name = journal.experiment().name
-        texts = {
-            (r.trial.item, r.trial.condition): r.evidence.text
-            for r in journal.records(name)
-            if r.evidence
-        }
-        return texts, sorted(map(str, journal.scores(name)))
+        records = journal.records(journal.experiment().name)
+    texts = {(r.trial.item, r.trial.condition): r.evidence.text for r in records if r.evidence}
+    values = {
+        (r.trial.item, r.trial.condition): (
+            [(score.evaluator, score.value) for score in r.scores],
+            [(vote.evaluator, vote.number, vote.value) for vote in r.votes],
+        )
+        for r in records
+    }
+    return texts, values
 
 
 def contest(
