@@ -11,8 +11,6 @@ from activation.rules import Problem, beginning
 MOST_LINES = 500
 HIGHEST_FIRST = 2
 """The lowest level that a text's first heading may have."""
-SHOWN = 40
-"""So many characters of a text are named in a message."""
 
 
 def problems(document: Document, page: Page) -> Iterator[Problem]:
@@ -48,7 +46,7 @@ def _headings(page: Page) -> Iterator[Problem]:
     for text, line in page.unspaced:
         yield Problem(
             "headings",
-            f"{beginning(text, SHOWN)!r} is no heading",
+            f"{beginning(text)!r} is no heading",
             line,
             "put a space after the number signs",
         )
@@ -60,10 +58,10 @@ def _headings(page: Page) -> Iterator[Problem]:
             continue
         titles += level == 1
         if level == 1 and titles > 1:
-            what = f"{beginning(text, SHOWN)!r} is another heading of level 1"
+            what = f"{beginning(text)!r} is another heading of level 1"
             yield Problem("headings", what, line, "keep one, and lower the others")
         if level > (previous + 1 if previous else HIGHEST_FIRST):
             came = f"level {previous}" if previous else "nothing"
-            what = f"{beginning(text, SHOWN)!r} has level {level} and comes after {came}"
+            what = f"{beginning(text)!r} has level {level} and comes after {came}"
             yield Problem("headings", what, line, "leave out no level")
         previous = level

@@ -12,8 +12,6 @@ from activation.verbs import opens_with_verb
 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024
-SHOWN = 40
-"""So many characters of a text are named in a message."""
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 RESERVED = ("anthropic", "claude")
 XML_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
@@ -185,4 +183,4 @@ def _hidden(text: str) -> str:
 
 
 def _first_word(text: str) -> str:
-    return beginning(text.split(maxsplit=1)[0], SHOWN)
+    return beginning(text.split(maxsplit=1)[0])

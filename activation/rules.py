@@ -12,6 +12,9 @@ from lift.schema import Noun
 
 Severity = Literal["error", "warning"]
 
+SHOWN = 40
+"""So many characters of a text are named in a message."""
+
 WEIGHTS: dict[Severity, int] = {"error": 3, "warning": 1}
 
 
@@ -118,7 +121,7 @@ def score(failing: Collection[str]) -> float:
     return 1 - sum(RULES[name].weight for name in failing) / total
 
 
-def beginning(text: str, most: int) -> str:
+def beginning(text: str, most: int = SHOWN) -> str:
     """The beginning of what a skill's author wrote; masked before it is cut.
 
     Half of a secret would not be known for one any more.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -118,7 +120,7 @@ def skill_path(config: Config, wanted: str, datasets: Sequence[AnyDataset] = ())
     for place in (folder / wanted / SKILL_FILE, path):
         if is_closed(place):
             raise SkillError(
-                f"cannot look for the skill {wanted!r}: Permission denied",
+                f"cannot look for the skill {wanted!r}: {os.strerror(errno.EACCES)}",
                 where=str(place),
                 fix="make the folders above it readable",
             )

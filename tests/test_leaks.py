@@ -122,7 +122,6 @@ def test_no_secret_reaches_langfuse_or_a_report(planted, serve, langfuse):
 
 
 def test_no_secret_is_in_what_errors_say(planted, serve, langfuse):
-    langfuse.faults.clear()
     serve(lambda *_: Says(TOLD, status=400))
     planted.dataset(f"raise ValueError({TOLD!r})", f"broken_{TOKEN}")
 

@@ -286,7 +286,7 @@ GET /api/v1/users/12345/orders/67890?sort=-created_at&limit=100 HTTP/1.1
 XXXX-XXXX-XXXX-1234 **** **** **** 4242 ending in 4242
 Order #1234-5678-9012, invoice INV-2024-000123, ticket JIRA-12345, SKU 8901234567894
 SELECT password FROM users WHERE token = ? AND secret = :secret
-PWD=/home/user/project1 OLDPWD=/tmp/x9f3k2a1
+PWD=/srv/app/project1 OLDPWD=/var/x9f3k2a1
 --token-limit 4096 --key-file ~/.ssh/id_rsa --password-file /run/secrets/db1
 E0123 abc1234def UUID.randomUUID() Base64.getEncoder() AES/GCM/NoPadding HmacSHA256
 "private": true, "secret": false, "token": null, "key": 12345678901234

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import GenericAlias
 from typing import Any, Literal, get_type_hints
 
 from pydantic import BaseModel, Field, create_model
@@ -43,7 +44,7 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def _comparison() -> type[BaseModel]:
-    experiment = _object(Experiment, reused=list[_object(Reused)])  # type: ignore[misc]
+    experiment = _object(Experiment, reused=_list(_object(Reused)))
     category = _row(
         "Category",
         frames.CATEGORIES,
@@ -57,11 +58,11 @@ def _comparison() -> type[BaseModel]:
         "other": str,
         "invalid": (str | None, Field(description="Why it says nothing.")),
         "claims": list[Claim],
-        "categories": list[category],  # type: ignore[valid-type]
-        "judged": list[category],  # type: ignore[valid-type]
-        "judges": list[_object(Judging)],  # type: ignore[misc]
-        "measures": list[measure],  # type: ignore[valid-type]
-        "items": list[item],  # type: ignore[valid-type]
+        "categories": _list(category),
+        "judged": _list(category),
+        "judges": _list(_object(Judging)),
+        "measures": _list(measure),
+        "items": _list(item),
         "diagnostics": Diagnostics,
     }
     another = _model("Compared", "One condition measured from another.", compared)
@@ -70,7 +71,7 @@ def _comparison() -> type[BaseModel]:
         "experiment": experiment,
         "notice": (str, Field(default="", description="There where the replies are canned.")),
         **compared,
-        "more": (list[another], Field(default=[], description="Measured from a second base.")),  # type: ignore[valid-type]
+        "more": (_list(another), Field(default=[], description="Measured from a second base.")),
         "against": (_object(Against, experiment=experiment), Field(default=None)),
         "suggestions": (list[Suggestion], Field(default=[])),
         "candidates": (list[Candidate], Field(default=[], description="What the gate may accept.")),
@@ -85,6 +86,10 @@ def _row(name: str, columns: frames.Columns, says: str) -> type[BaseModel]:
 def _object(noun: type, **fields: Any) -> type[BaseModel]:
     """A named tuple as the object that it is in JSON."""
     return _model(noun.__name__, str(noun.__doc__), {**get_type_hints(noun), **fields})
+
+
+def _list(model: type[BaseModel]) -> Any:
+    return GenericAlias(list, (model,))
 
 
 def _model(name: str, says: str, fields: Mapping[str, Any]) -> type[BaseModel]:
