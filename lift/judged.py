@@ -37,8 +37,15 @@ def unlabelled(config: Config, name: str | None, path: Path) -> int:
             for record in journal.records(experiment)
             if labels.trial_id(record.trial) in judged
         ]
+        criteria = any(
+            item["item"].get("judge_criteria") for _, item, _ in journal.items(experiment)
+        )
     if not records:
-        raise _unjudged(experiment)
+        raise LabelError(
+            "nothing is judged yet, so there is nothing to label",
+            where=experiment,
+            fix="run lift judge first" if criteria else CRITERIA,
+        )
     try:
         with path.open("x", encoding="utf-8", newline="") as file:
             file.write(labels.blank(records))
@@ -47,6 +54,9 @@ def unlabelled(config: Config, name: str | None, path: Path) -> int:
             f"cannot write: {bad.strerror}", where=str(path), fix="name a file that is not there"
         ) from bad
     return len(records)
+
+
+CRITERIA = "give items judge_criteria, and run them again"
 
 
 class Labels(Protocol):

@@ -21,17 +21,6 @@ def exists(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110 - Path.exists raises on long names
 
 
-def is_closed(path: Path) -> bool:
-    """Whether it cannot be told what is at a path, as a folder above may not be entered."""
-    try:
-        os.stat(path)  # noqa: PTH116 - Path.stat raises on odd names
-    except PermissionError:
-        return True
-    except (OSError, ValueError):
-        return False
-    return False
-
-
 def is_folder(path: Path) -> bool:
     """Whether there is a folder at a path."""
     return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises on long names

@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from lift import plan as planning
 from lift import resolve, revisions
@@ -30,6 +31,9 @@ MOST_REPEATS = 1000
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 """An experiment's name: safe in file names, addresses and tables."""
+
+FRESH = re.compile(r"-\d{8}T\d{6}Z")
+"""What `_stamp` makes, behind a name."""
 
 BATCH_LIFE: CacheLife = "1h"
 """A batch may wait for longer than the short life before it is worked on."""
@@ -182,6 +186,22 @@ def _stamp() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
 
 
+def _again(config: Config, name: str) -> str:
+    """What is added to an experiment's name for a fresh one.
+
+    That of the latest fresh one where some of it is still to be asked: the same command goes on.
+    """
+    path = config.path("journal")
+    if exists(path):
+        with Journal(path) as journal:
+            found = [one for one in journal.experiments() if FRESH.fullmatch(one.name, len(name))
+                     and one.name.startswith(name)]  # fmt: skip
+        latest = max(found, key=lambda one: one.name, default=None)
+        if latest and latest.answered + latest.errored < latest.planned:
+            return latest.name.removeprefix(name)
+    return f"-{_stamp()}"
+
+
 def prepare(config: Config, wanted: Wanted) -> Prepared:
     """Read skill and datasets and make the plan; asks nothing and writes nothing.
 
@@ -203,7 +223,8 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
     if old:
         notices += (f"old_skill is {old.source}",)
     _check_batch(wanted, backend)
-    plan = planning.make(
+    make = partial(
+        planning.make,
         skill,
         datasets,
         selection=wanted.selection,
@@ -215,8 +236,10 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
         conditions=names,
         old=old.skill if old else None,
         experiment=wanted.experiment,
-        again=f"-{_stamp()}" if wanted.again else "",
     )
+    plan = make()
+    if wanted.again:
+        plan = make(again=_again(config, plan.experiment))
     check_names(plan)
     return _prepared(config, wanted, plan, notices)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import errno
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from lift.backends import demo
 from lift.dataset import AnyDataset, Dataset, Selection, discover
 from lift.errors import CredentialError, DatasetError, SkillError
-from lift.paths import exists, expanded, is_closed
+from lift.files import closed
+from lift.paths import exists, expanded
 from lift.settings import FLAG, Config, credential
 from lift.skill import SKILL_FILE, Skill, load
 
@@ -118,11 +117,11 @@ def skill_path(config: Config, wanted: str, datasets: Sequence[AnyDataset] = ())
     if exists(path):
         return path
     for place in (folder / wanted / SKILL_FILE, path):
-        if is_closed(place):
+        if why := closed(place):
             raise SkillError(
-                f"cannot look for the skill {wanted!r}: {os.strerror(errno.EACCES)}",
+                f"cannot look for the skill {wanted!r}: {why}",
                 where=str(place),
-                fix="make the folders above it readable",
+                fix="give a path that can be read",
             )
     about = ", ".join(dataset.name for dataset in datasets if dataset.skill == wanted)
     there = ", ".join(sorted(one.parent.name for one in folder.glob(f"*/{SKILL_FILE}")))

@@ -196,6 +196,8 @@ class Run:
                 self._rest += await self.work.close()
             finally:
                 await self.work.done(task, more=more)
+            # canned replies wait for nothing, and interrupts are heeded in between
+            await asyncio.sleep(0)
 
     async def _answered(self, task: Task[Job]) -> Evidence:
         started = self.clock()

@@ -366,6 +366,16 @@ def test_an_activation_with_too_few_decisions_is_printed_and_invalid(project, se
 
 
 @pytest.mark.parametrize("command", ["activation", "static"])
+def test_without_a_key_the_missing_replies_and_the_key_are_named(project, command: str):
+    project.dataset(MODULE, "p")
+
+    done = project.lift(command)
+
+    assert done.returncode == 3
+    assert "set ANTHROPIC_API_KEY, or write the replies that are missing" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["activation", "static"])
 def test_a_review_that_misses_a_threshold_says_what_it_measured(project, serve, command: str):
     serve(lambda *_: says(True))
     project.dataset(MODULE, "p")

@@ -353,5 +353,7 @@ def test_without_a_judge_there_is_nothing_to_label(project: Project, serve: Any)
     done = project.lift("agreement", "--to-label", "labels.csv")
 
     assert done.returncode == 2
-    assert "was judged" in done.stderr
+    judged = project.lift("judge")
+    assert "give items judge_criteria" in done.stderr
+    assert (judged.returncode, "give items judge_criteria" in judged.stderr) == (0, True)
     assert not (project.root / "labels.csv").exists()

@@ -198,6 +198,16 @@ def test_what_is_wrong_with_the_journal_is_said(project, serve, breaks, name: st
     assert fix in finding["fix"]
 
 
+def test_where_no_journal_can_be_made_that_is_said(unprivileged):
+    (unprivileged.root / "home").mkdir()
+    unprivileged.root.chmod(0o500)
+    finding = found(unprivileged, code=3)["journal"]
+    unprivileged.root.chmod(0o700)
+
+    assert finding["state"] == "failed"
+    assert "cannot be written" in finding["what"]
+
+
 def test_what_is_unsent_is_counted(project, serve, langfuse):
     serve(greets)
     keys = {n: project.variables.pop(n) for n in list(project.variables) if "LANGFUSE" in n}

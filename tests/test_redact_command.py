@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -67,8 +68,9 @@ def test_the_corpus_can_be_run(project):
     assert numbers["kinds"] >= 100
 
 
-@pytest.mark.parametrize("args", [(), ("--eval", "a.md"), ("nope.md",), (".",)])
+@pytest.mark.parametrize("args", [(), ("--eval", "a.md"), ("nope.md",), (".",), ("fifo",)])
 def test_what_cannot_be_read_is_a_usage_error(project, args: tuple[str, ...]):
+    os.mkfifo(project.root / "fifo")
     done = project.lift("redact", *args)
 
     assert done.returncode == 2

@@ -381,6 +381,46 @@ def test_an_expensive_run_needs_a_yes(project, serve):
     assert project.lift("--full", "--yes").returncode == 0
 
 
+def test_a_fresh_experiment_that_was_cut_short_goes_on(project, serve):
+    model = serve(greets)
+    project.lift("--full")
+    model.calls.clear()
+    with project.start("--full", "--again", "--concurrency", "1") as cut:
+        assert wait_for(lambda: len(model.calls) >= 3)
+        cut.kill()
+
+    done = project.lift("--full", "--again")
+    another = project.lift("--full", "--again", "--json")
+
+    assert done.returncode == 0, done.stderr
+    names = [one["experiment"]["name"] for one in json.loads(project.lift("list", "--json").stdout)]
+    assert len(names) == 3
+    assert "already answered" in done.stderr
+    assert json.loads(another.stdout)["experiment"]["name"] not in names[1:]
+
+
+def test_an_interrupt_is_heeded_though_replies_wait_for_nothing(project):
+    replies = "\n".join(
+        f"greet-{n}:\n  with_skill: [hello()]\n  without_skill: [bye]" for n in range(10)
+    )
+    folder = project.root / "datasets" / "demo"
+    folder.mkdir()
+    (folder / "greetings.yaml").write_text(replies + "\n", "utf-8")
+
+    def answered() -> int:
+        known = project.lift("list", "--json")
+        found = json.loads(known.stdout) if known.returncode == 0 else []
+        return sum(one["experiment"]["answered"] for one in found)
+
+    with project.start("--full", "--repeats", "300", "--concurrency", "1") as cut:
+        assert wait_for(answered)
+        cut.send_signal(signal.SIGINT)
+        _, err = cut.communicate(timeout=60)
+
+    assert cut.returncode == 130, err
+    assert answered() < 6000
+
+
 def test_the_comparison_can_be_held_against_a_largest_drop(project, serve):
     serve(lambda body, attempt: greets({**body, "system": body["system"][:1]}, attempt))
     project.lift("--quick")

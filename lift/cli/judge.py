@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lift.cli.notes import note
 from lift.cli.options import JSON, NO_CACHE, settings
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def command(config: Config, experiment: str | None, as_json: bool) -> None:
     from lift.cli.progress import Silent
     from lift.cli.sending import sending
     from lift.journal import Journal
+    from lift.judged import CRITERIA
     from lift.perform import judge
     from lift.results import compared
 
@@ -41,3 +43,5 @@ def command(config: Config, experiment: str | None, as_json: bool) -> None:
         with Journal(config.path("journal"), create=False) as journal:
             result = compared(journal, known.name)
         print_comparison(result, as_json=as_json)
+    if not result.recorded.judges:
+        note(f"nothing is judged: {CRITERIA}")

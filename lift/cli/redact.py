@@ -54,9 +54,10 @@ def command(files: tuple[str, ...], evaluates: bool, as_json: bool) -> None:
 
 def _read(file: str) -> str:
     from lift.errors import UsageError
+    from lift.files import read_bytes
 
     try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        data = sys.stdin.buffer.read() if file == "-" else read_bytes(Path(file))
     except OSError as bad:
         raise UsageError(
             f"cannot read the file: {bad.strerror}", where=file, fix="name a file, or - for stdin"

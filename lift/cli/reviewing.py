@@ -86,7 +86,9 @@ def _check(found: Review, thresholds: Sequence[Threshold]) -> None:
         raise Incomplete(
             f"activation is invalid: {found.activation.coverage.invalid}",
             where=found.skill,
-            fix="run it again: it asks what was not decided",
+            fix="set ANTHROPIC_API_KEY, or write the replies that are missing"
+            if found.activation.canned
+            else "run it again: it asks what was not decided",
         )
 
     errors = len(found.lint.errors) if found.lint else 0

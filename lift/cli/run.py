@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     help="How often each is asked.",
 )
 @click.option("--experiment", metavar="NAME", help="Name it, instead of by what is asked.")
-@click.option("--again", is_flag=True, help="A fresh experiment, though one is answered.")
+@click.option("--again", is_flag=True, help="A fresh experiment, once the last one is answered.")
 @click.option("--judge/--no-judge", default=None, help="Judge all, or none; else as datasets say.")
 @click.option("--batch", is_flag=True, help="By Message Batches: half price, within a day.")
 @NO_WAIT

@@ -27,7 +27,7 @@ def journal(config: Config) -> Iterator[Finding]:
     """What can be said of the journal."""
     path = config.path("journal")
     if not exists(path):
-        yield noted(NAME, f"none yet at {path}", "the first run makes it")
+        yield _none(path)
         return
     try:
         with Journal(path, create=False) as opened:
@@ -38,6 +38,13 @@ def journal(config: Config) -> Iterator[Finding]:
         return
     yield _private(path)
     yield _room(path)
+
+
+def _none(path: Path) -> Finding:
+    above = next(folder for folder in path.absolute().parents if exists(folder))
+    if os.access(above, os.W_OK | os.X_OK):
+        return noted(NAME, f"none yet at {path}", "the first run makes it")
+    return failed(NAME, f"none yet, and {above} cannot be written", "make it writable for you")
 
 
 def _whole(opened: Journal, path: Path) -> Finding:
