@@ -62,15 +62,15 @@ def read_json(path: Path) -> Any:
     return content
 
 
-def closed(path: Path) -> str:
-    """Why nothing can be found out about a path; empty where it can, or where nothing is there."""
+def closed(path: Path) -> OSError | None:
+    """Why nothing can be found out about a path; None where it can, or where nothing is there."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        return ""
+        return None
     except OSError as bad:
-        return bad.strerror or str(bad)
-    return ""
+        return bad
+    return None
 
 
 def check_target(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -117,9 +118,10 @@ def skill_path(config: Config, wanted: str, datasets: Sequence[AnyDataset] = ())
     if exists(path):
         return path
     for place in (folder / wanted / SKILL_FILE, path):
-        if why := closed(place):
+        why = closed(place)
+        if why and why.errno != errno.ENAMETOOLONG:  # nothing has such a name
             raise SkillError(
-                f"cannot look for the skill {wanted!r}: {why}",
+                f"cannot look for the skill {wanted!r}: {why.strerror}",
                 where=str(place),
                 fix="give a path that can be read",
             )

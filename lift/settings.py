@@ -161,7 +161,8 @@ class Config(Noun):
         """
         named = getattr(self.settings, setting)
         path = expanded(Path(named))
-        why = "there is no such user" if str(path).startswith("~") else closed(self.root / path)
+        shut = closed(self.root / path)
+        why = "there is no such user" if str(path).startswith("~") else shut and shut.strerror
         if why:
             raise SettingError(
                 f"{setting} cannot be {named!r:.80}: {why}",
