@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,6 +26,7 @@ from lift.frames import (
     shape,
 )
 from lift.journal import Experiment, Journal
+from lift.journal.columns import Column
 from lift.schema import SETTLED, Status
 
 ID, MS = "id", "ms"
@@ -49,11 +52,22 @@ def tables(journal: Journal, name: str | None = None) -> Tables:
     Raises:
         ExperimentError: there is none of that name.
     """
-    bare = journal.uncounted(name)
-    trials = _trials(journal, bare.name)
-    return Tables(
-        _counted(bare, trials), shape(trials, TRIALS), _scores(journal, bare.name, trials)
-    )
+    with journal.snapshot(), ThreadPoolExecutor(1) as pool:
+        found = journal.named(name)
+        # read at the same time, and of no earlier moment than the trials
+        reading = pool.submit(_said, journal.path, found)
+        trials = _trials(journal, found)
+    bare, said = reading.result()
+    return Tables(_counted(bare, trials), shape(trials, TRIALS), _scores(said, trials))
+
+
+def _said(path: Path, experiment: str) -> tuple[Experiment, pd.DataFrame]:
+    """An experiment, and what was said of each attempt, with the journal's id of its trial."""
+    with Journal(path, create=False) as journal:
+        bare = journal.uncounted(experiment)
+        checks = _typed(journal.score_columns(experiment), SCORES).assign(**{JUDGED: False})
+        judges = _typed(journal.judge_columns(experiment), SCORES).assign(**{JUDGED: True})
+    return bare, pd.concat([checks, judges]) if len(judges) else checks
 
 
 def _counted(bare: Experiment, trials: pd.DataFrame) -> Experiment:
@@ -69,18 +83,18 @@ def _counted(bare: Experiment, trials: pd.DataFrame) -> Experiment:
 
 def _trials(journal: Journal, experiment: str) -> pd.DataFrame:
     """TRIALS, with the journal's id of each."""
-    attempts = _typed(journal.trial_columns(experiment), TRIALS).sort_values([ID, ATTEMPT])
-    trials = attempts[~attempts.duplicated(ID, keep="last")].reset_index(drop=True)
-    if len(trials) < len(attempts):
-        trials[COST_USD] = attempts.groupby(ID)[COST_USD].sum().to_numpy()
-    return _used(trials.assign(**{SECONDS: trials[MS] / 1000.0}))
+    attempts = _typed(journal.trial_columns(experiment), TRIALS)
+    if (np.diff(attempts[ID]) <= 0).any():  # of several attempts, or in another order
+        attempts = attempts.sort_values([ID, ATTEMPT])
+        paid = attempts.groupby(ID)[COST_USD].sum().to_numpy()
+        attempts = attempts[~attempts.duplicated(ID, keep="last")].reset_index(drop=True)
+        attempts = _used(attempts.assign(**{COST_USD: paid}))
+    return attempts.assign(**{SECONDS: attempts[MS] / 1000.0})
 
 
-def _scores(journal: Journal, experiment: str, trials: pd.DataFrame) -> pd.DataFrame:
+def _scores(said: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
     """SCORES, of the latest attempts."""
-    checks = _typed(journal.score_columns(experiment), SCORES).assign(**{JUDGED: False})
-    judges = _typed(journal.judge_columns(experiment), SCORES).assign(**{JUDGED: True})
-    said = pd.concat([checks, judges]) if len(judges) else checks
+    said = said[said[ID].isin(trials[ID])]
     places = np.searchsorted(trials[ID].to_numpy(), said[ID].to_numpy())
     latest = trials[ATTEMPT].to_numpy()[places] == said[ATTEMPT].to_numpy()
     of_trials = trials[TRIAL].take(places[latest]).reset_index(drop=True)
@@ -94,13 +108,13 @@ def _used(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{str(n): frame[n].cat.remove_unused_categories() for n in named})
 
 
-def _typed(columns: Mapping[str, list[Any]], types: Columns) -> pd.DataFrame:
+def _typed(columns: Mapping[str, Column], types: Columns) -> pd.DataFrame:
     """A frame of columns that are typed at once: to guess what is in them would take longer."""
     return pd.DataFrame(
         {
-            name: pd.Categorical(np.array(values, dtype="object"))
-            if types.get(name) == "category"
-            else np.array(values, dtype=types.get(name, "int64"))
+            name: np.fromstring(values, dtype=types.get(name, "int64"), sep=",")
+            if isinstance(values, str)
+            else pd.Categorical(np.array(values, dtype="object"))
             for name, values in columns.items()
         }
     )

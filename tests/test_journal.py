@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -84,6 +85,28 @@ def test_trials_and_scores_are_the_rows_of_the_frames(journal: Journal):
     assert trials[frames.STATUS].value_counts().to_dict() == {"planned": 5, "ok": 1}
     assert trials[frames.SECONDS].max() == 2.0
     assert scores[frames.VALUE].tolist() == [0.5]
+
+
+def test_what_is_read_while_a_run_goes_on_has_the_scores_of_all_its_answers(journal: Journal):
+    made = plan()
+    journal.begin(made, now_ms=1)
+
+    def run() -> None:
+        with Journal(journal.path) as own:
+            for attempt, trial in itertools.product(range(1, 101), made.trials):
+                asked = trial.model_copy(update={"attempt": attempt})
+                own.record(asked, answered(), [SCORE])
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run)
+        read = []
+        while not running.done():
+            _, trials, scores = tables(journal, "e")
+            read.append((int((trials[frames.STATUS] == "ok").sum()), len(scores)))
+    running.result()
+
+    assert len(read) > 1
+    assert [pair for pair in read if pair[0] != pair[1]] == []
 
 
 def test_the_latest_attempt_counts_and_every_attempt_is_paid(journal: Journal):

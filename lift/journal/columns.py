@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 from lift.journal.database import Database
 from lift.journal.rows import PLANNED
 
-Column = list[Any]
+NAMES = ("dataset", "item", "category", "condition", "model")
+NUMBER = "coalesce(value, 'nan')"
+
+Column = list[str] | str
+"""Names as a list; numbers as one text, separated by commas, nan where there is none."""
 
 
 class Columns(Database):
     """What a comparison asks.
 
-    A column comes as one JSON text: a Python object a row and column would take most of the time.
+    SQLite makes one text of a column: a Python object a row and column would take most of the time.
     Numbers have 15 digits then.
     """
 
@@ -41,11 +44,13 @@ class Columns(Database):
         return self._columns(
             experiment,
             "FROM trials LEFT JOIN attempts ON attempts.trial = id WHERE experiment = :experiment",
-            id="id", dataset="dataset", item="item", category="category", condition="condition",
-            model="model", repeat="repeat", attempt="coalesce(attempt, 0)",
-            status=f"coalesce(status, '{PLANNED}')", cost_usd="coalesce(cost_usd + kept_usd, 0.0)",
-            ms="coalesce(ended_ms - started_ms, 0)", input_tokens="coalesce(input_tokens, 0)",
-            output_tokens="coalesce(output_tokens, 0)",
+            names={**dict(zip(NAMES, NAMES, strict=True)),
+                   "status": f"coalesce(status, '{PLANNED}')"},
+            numbers={"id": "id", "repeat": "repeat", "attempt": "coalesce(attempt, 0)",
+                     "cost_usd": "coalesce(cost_usd + kept_usd, 0.0)",
+                     "ms": "coalesce(ended_ms - started_ms, 0)",
+                     "input_tokens": "coalesce(input_tokens, 0)",
+                     "output_tokens": "coalesce(output_tokens, 0)"},
         )  # fmt: skip
 
     def score_columns(self, experiment: str) -> dict[str, Column]:
@@ -53,13 +58,14 @@ class Columns(Database):
 
         Returns:
             Columns `id` (of the trial), `attempt`, and those of frames.SCORES that tell no trial;
-            value is None where it is not scored.
+            value is nan where it is not scored.
         """
         return self._columns(
             experiment,
             "FROM trials JOIN scores ON scores.trial = id WHERE experiment = :experiment",
-            id="id", attempt="attempt", evaluator="evaluator", value="value", weight="weight",
-        )  # fmt: skip
+            names={"evaluator": "evaluator"},
+            numbers={"id": "id", "attempt": "attempt", "value": NUMBER, "weight": "weight"},
+        )
 
     def judge_columns(self, experiment: str) -> dict[str, Column]:
         """What each judge says of each attempt, the mean of its votes; as `score_columns`."""
@@ -70,8 +76,9 @@ class Columns(Database):
                 FROM trials JOIN votes ON votes.trial = id WHERE experiment = :experiment
                 GROUP BY id, attempt, evaluator)
             """,
-            id="id", attempt="attempt", evaluator="evaluator", value="value", weight="1.0",
-        )  # fmt: skip
+            names={"evaluator": "evaluator"},
+            numbers={"id": "id", "attempt": "attempt", "value": NUMBER, "weight": "1.0"},
+        )
 
     def failures(self, experiment: str) -> dict[str, dict[str, int]]:
         """Condition → why trials were answered badly → how many."""
@@ -90,8 +97,14 @@ class Columns(Database):
                 found.setdefault(condition, {})[why] = count
             return found
 
-    def _columns(self, experiment: str, rows: str, **columns: str) -> dict[str, Column]:
-        arrays = ", ".join(f"json_group_array({value})" for value in columns.values())
+    def _columns(
+        self, experiment: str, rows: str, *, names: Mapping[str, str], numbers: Mapping[str, str]
+    ) -> dict[str, Column]:
+        texts = [f"json_group_array({value})" for value in names.values()]
+        texts += [f"coalesce(group_concat({value}), '')" for value in numbers.values()]
         with self._explained():
-            found = self._db.execute(f"SELECT {arrays} {rows}", {"experiment": experiment})
-            return dict(zip(columns, map(json.loads, found.fetchone()), strict=True))
+            found = self._db.execute(
+                f"SELECT {', '.join(texts)} {rows}", {"experiment": experiment}
+            ).fetchone()
+        named = map(json.loads, found[: len(names)])
+        return dict(zip([*names, *numbers], [*named, *found[len(names) :]], strict=True))

@@ -62,10 +62,10 @@ class Reader(Columns, Judges):
         Raises:
             ExperimentError: there is none of that name; the nearest names are in the message.
         """
-        (found,) = self._experiments(self._named(name))
+        (found,) = self._experiments(self.named(name))
         return found
 
-    def uncounted(self, name: str | None = None) -> Experiment:
+    def uncounted(self, name: str) -> Experiment:
         """As `experiment`, but nothing that takes going through its trials is in it."""
         with self._explained():
             row = self._db.execute(
@@ -74,11 +74,16 @@ class Reader(Columns, Judges):
                     0 AS answered, 0 AS errored
                 FROM experiments WHERE name = ?
                 """,
-                (self._named(name),),
+                (name,),
             ).fetchone()
             return self._experiment(row)
 
-    def _named(self, name: str | None) -> str:
+    def named(self, name: str | None = None) -> str:
+        """The name of an experiment; where none is given that of the one that ran last.
+
+        Raises:
+            ExperimentError: there is none of that name; the nearest names are in the message.
+        """
         with self._explained():
             rows = self._db.execute(
                 "SELECT name FROM experiments ORDER BY ran_ms DESC, created_ms DESC"
