@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from lift.backends.patience import FIRST_PROBE_S, LONGEST_PAUSE_S, Patience
 
+MODEL, JUDGE = "m", "j"
+
 
 def test_no_more_calls_at_once_than_allowed():
     async def scenario() -> None:
@@ -17,7 +19,7 @@ def test_no_more_calls_at_once_than_allowed():
 
         async def call() -> None:
             nonlocal most, now
-            async with patience.turn():
+            async with patience.turn(MODEL):
                 now += 1
                 most = max(most, now)
                 await asyncio.sleep(0.001)
@@ -32,9 +34,9 @@ def test_no_more_calls_at_once_than_allowed():
 def test_a_rate_limit_makes_everybody_wait():
     async def scenario() -> float:
         patience = Patience(4)
-        patience.limited(0.2, began=time.monotonic())
-        async with patience.turn():
-            return patience._resume_at - time.monotonic()
+        patience.limited(MODEL, 0.2, began=time.monotonic())
+        async with patience.turn(MODEL):
+            return patience._paces[MODEL].resume_at - time.monotonic()
 
     assert asyncio.run(scenario()) <= 0
 
@@ -45,17 +47,55 @@ def test_calls_refused_together_halve_the_limit_once():
         patience.in_flight = 16
         sent = time.monotonic()
         for _ in range(8):
-            patience.limited(0, began=sent)
+            patience.limited(MODEL, 0, began=sent)
         assert patience.limit == 8
 
     asyncio.run(scenario())
+
+
+def test_a_rate_limit_is_of_the_model_that_was_asked():
+    async def scenario() -> float:
+        patience, began = Patience(4), time.monotonic()
+        patience.limited(MODEL, 60, began=began)
+        async with patience.turn(JUDGE):
+            return time.monotonic() - began
+
+    assert asyncio.run(scenario()) < 30
+
+
+def test_calls_go_at_the_pace_that_the_server_tells():
+    async def scenario() -> list[float]:
+        patience, went = Patience(16), []
+        patience.in_flight, refused = 4, time.monotonic()
+        patience.limited(MODEL, 0.1, began=refused, per_s=50)
+        assert patience.limit == 16
+
+        async def call() -> None:
+            async with patience.turn(MODEL):
+                went.append(time.monotonic() - refused)
+
+        await asyncio.gather(*(call() for _ in range(12)))
+        return went
+
+    went = asyncio.run(scenario())
+    assert min(went) >= 0.1
+    allowed = [number / 50 for number in range(1, 13)]  # the bucket was empty when it refused
+    assert [late for late, least in zip(went, allowed, strict=True) if late < least] == []
+
+
+def test_refused_at_the_told_pace_the_calls_in_flight_are_halved():
+    patience = Patience(16)
+    patience.in_flight = 16
+    for _ in range(2):
+        patience.limited(MODEL, 0, began=time.monotonic(), per_s=50)
+    assert patience.limit == 8
 
 
 def test_answers_let_the_limit_grow_back_to_where_it_was():
     async def scenario() -> None:
         patience = Patience(16)
         patience.in_flight = 16
-        patience.limited(0, began=time.monotonic())
+        patience.limited(MODEL, 0, began=time.monotonic())
         for _ in range(200):
             patience.answered()
         assert patience.limit == 16

@@ -30,6 +30,9 @@ MOST_ENTRIES = 10_000
 MOST_BYTES = 64 << 20
 """The API takes 100,000 calls or 256 MB; a batch and its results are in memory at once."""
 
+BATCHES = "batches"
+"""What the calls about them are limited as, where others go by their model."""
+
 CALL_S = 600.0
 """A call about batches that takes longer than this hangs."""
 
@@ -209,7 +212,7 @@ class Batches:
         while True:
             sent = time.monotonic()
             try:
-                async with self.messages.patience.turn():
+                async with self.messages.patience.turn(BATCHES):
                     sent = time.monotonic()
                     async with asyncio.timeout(CALL_S):
                         answer = await call()
@@ -224,7 +227,7 @@ class Batches:
             tries.failures += 1
             tries.malformed += refused.malformed
             try:
-                await self.messages.wait(refused, tries)
+                await self.messages.wait(refused, tries, BATCHES)
             except BackendError as failed:
                 where, fix = self.messages.base_url, "lift collect goes on from here"
                 raise CouldNotRun(failed.what, where=where, fix=fix) from failed

@@ -79,6 +79,8 @@ class Refused(NamedTuple):
     """Whether the server may have billed it."""
     pause_s: float | None = None
     """How long the server asks everyone to wait; None where it does not."""
+    per_s: float | None = None
+    """Calls a second that it says it takes, where they were too many; None where it does not."""
     sent: float = 0.0
     """Monotonic time of the call."""
     malformed: bool = False
@@ -165,7 +167,7 @@ class Messages:
             tries.failures += 1
             tries.malformed += outcome.malformed
             tries.lost_usd += worst_usd if outcome.billed else 0.0
-            await self.wait(outcome, tries)
+            await self.wait(outcome, tries, request.model)
 
     async def _try(
         self,
@@ -178,7 +180,7 @@ class Messages:
         """One call; the meter knows what became of it, whatever that is."""
         sent = time.monotonic()
         try:
-            async with self.patience.turn():
+            async with self.patience.turn(request.model):
                 sent = time.monotonic()
                 longest = CALL_OVERHEAD_S + request.max_tokens / SLOWEST_TOKENS_PER_S
                 message = await self._call(request, began, min(longest, tries.left_s))
@@ -241,8 +243,8 @@ class Messages:
                 raise Malformed("the stream broke off")
             return await events.get_final_message()
 
-    async def wait(self, refused: Refused, tries: Tries) -> None:
-        """Wait before the next try.
+    async def wait(self, refused: Refused, tries: Tries, model: str) -> None:
+        """Wait before the next try of a model.
 
         Raises:
             BackendError: there is none: no time is left, or it would not help.
@@ -267,7 +269,7 @@ class Messages:
         if asked is None:
             await asyncio.sleep(pause)
         else:
-            self.patience.limited(asked, began=refused.sent)
+            self.patience.limited(model, asked, began=refused.sent, per_s=refused.per_s)
 
     def _check_contact(self, refused: Refused, tries: Tries) -> None:
         """Raise where trying again is of no use.
@@ -403,7 +405,10 @@ def _of_status(
     problem = BackendError(f"HTTP {status}: {said}")
     if status == 429:
         pause_s = _retry_after(failed)
-        return Refused(problem, again=True, billed=False, pause_s=pause_s, crowded=pause_s is None)
+        return Refused(
+            problem, again=True, billed=False, pause_s=pause_s, per_s=_calls_per_s(failed),
+            crowded=pause_s is None,
+        )  # fmt: skip
     if status in (408, 409) or status >= 500:
         return Refused(problem, again=True, billed=False)
     # an error event inside a stream has the stream's status
@@ -417,6 +422,15 @@ def _retry_after(failed: anthropic.APIStatusError) -> float | None:
         return None if said is None else max(0.0, float(said))
     except ValueError:
         return 1.0
+
+
+def _calls_per_s(failed: anthropic.APIStatusError) -> float | None:
+    """How many calls a second the server says it takes, where none is left."""
+    limit, left = (
+        failed.response.headers.get(f"anthropic-ratelimit-requests-{what}", "")
+        for what in ("limit", "remaining")
+    )
+    return int(limit) / 60 if left == "0" and limit.isdecimal() and int(limit) else None
 
 
 def _said(failed: Exception) -> str:

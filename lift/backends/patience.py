@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -15,13 +16,46 @@ FIRST_PROBE_S, LAST_PROBE_S = 30.0, 600.0
 """After so long one call more is tried than the server allowed at once; doubled each time."""
 
 
+class Pace:
+    """When the calls of one model may go, once the server refused one of them.
+
+    The server is taken for a bucket that one call empties by one and that fills steadily: it was
+    empty when it refused, so how much is in it is known from then on.
+    """
+
+    def __init__(self) -> None:
+        self.resume_at = 0.0
+        self.shrunk_at = 0.0
+        self.per_s: float | None = None
+        """Calls a second that the server says it takes; None where that is not known."""
+        self._empty_at = 0.0
+        self._granted = 0
+
+    def pause(self, now: float) -> float:
+        """Seconds until the next call may go; 0 or less where it may."""
+        if now < self.resume_at or self.per_s is None:
+            return self.resume_at - now
+        filled = (now - self._empty_at) * self.per_s - self._granted
+        return (1 - filled) / self.per_s
+
+    def grant(self) -> None:
+        """A call goes."""
+        self._granted += 1
+
+    def empty(self, now: float, per_s: float | None) -> None:
+        """The server refused a call."""
+        self.per_s, self._empty_at, self._granted = per_s, now, 0
+
+
 class Patience:
     """How many calls may be in flight, and from when on.
 
-    A rate limit (calls in a time) makes every caller wait and halves the calls in flight; each
-    answer lets them grow again, by one for every full round (additive increase, multiplicative
-    decrease). A limit of calls at once takes one place away for each call it refuses, which finds
-    the limit; beyond it is only probed now and then.
+    A rate limit (calls in a time) makes every caller of that model wait. Where the server says how
+    many calls it takes in a time, they go at that pace from then on; where it does not, or refuses
+    one at that pace, the calls in flight are halved, and each answer lets them grow again, by one
+    for every full round (additive increase, multiplicative decrease). A limit of calls at once
+    takes one place away for each call it refuses, which finds the limit; beyond it is only probed
+    now and then.
 
     Args:
         concurrency: calls in flight at most; at least 1.
@@ -32,8 +66,7 @@ class Patience:
         self.most = concurrency
         self.limit = float(concurrency)
         self.in_flight = 0
-        self._resume_at = 0.0
-        self._shrunk_at = 0.0
+        self._paces: defaultdict[str, Pace] = defaultdict(Pace)
         self._crowd = concurrency + 1
         self._probe_at = 0.0
         self._probe_s = FIRST_PROBE_S
@@ -41,15 +74,21 @@ class Patience:
         self._random = random.Random(seed)
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Hold a place among the calls in flight."""
+    async def turn(self, model: str) -> AsyncIterator[None]:
+        """Hold a place among the calls in flight.
+
+        Args:
+            model: that is asked, or another thing that servers limit by itself.
+        """
         async with self._changed:
             await self._changed.wait_for(lambda: self.in_flight < max(1, int(self.limit)))
             self.in_flight += 1
         try:
+            pace = self._paces[model]
             # others may be told to wait while this one waits, so look again
-            while (pause := self._resume_at - time.monotonic()) > 0:  # noqa: ASYNC110
+            while (pause := pace.pause(time.monotonic())) > 0:  # noqa: ASYNC110
                 await asyncio.sleep(pause)
+            pace.grant()
             yield
         finally:
             async with self._changed:
@@ -65,19 +104,27 @@ class Patience:
             self._probe_at = now + self._probe_s
             self._probe_s = min(LAST_PROBE_S, self._probe_s * 2)
 
-    def limited(self, seconds: float, *, began: float) -> None:
-        """The server asked for fewer calls in a time.
+    def limited(
+        self, model: str, seconds: float, *, began: float, per_s: float | None = None
+    ) -> None:
+        """The server asked for fewer calls of a model in a time.
 
         Args:
-            seconds: to wait before the next call of anyone; at least 0.
+            model: that was asked.
+            seconds: to wait before its next call, whoever's; at least 0.
             began: monotonic time at which the refused call was sent. Calls sent before the last
-                halving say nothing new, so they do not halve again.
+                refusal that counted say nothing new.
+            per_s: calls a second that the server says it takes, above 0; None where it does not,
+                or where it is not the number of calls that was too high.
         """
-        now = time.monotonic()
-        self._resume_at = max(self._resume_at, now + seconds)
-        if began >= self._shrunk_at:
-            self._shrunk_at = now
+        now, pace = time.monotonic(), self._paces[model]
+        pace.resume_at = max(pace.resume_at, now + seconds)
+        if began < pace.shrunk_at:
+            return
+        pace.shrunk_at = now
+        if per_s is None or pace.per_s is not None:
             self.limit = max(1.0, min(self.limit, self.in_flight) / 2)
+        pace.empty(now, per_s)
 
     def answered(self) -> None:
         """A call was answered: let a little more through."""
