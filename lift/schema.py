@@ -201,9 +201,9 @@ class Usage(Noun):
     output_tokens: Tokens = 0
 
     def __add__(self, other: Usage) -> Usage:
-        mine, theirs = self.model_dump(), other.model_dump()
-        # a sum over many calls has no upper bound
-        return Usage.model_construct(**{name: mine[name] + theirs[name] for name in mine})
+        names = Usage.model_fields
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return Usage.model_construct(**sums)  # a sum over many calls has no upper bound
 
     @property
     def cache_write_tokens(self) -> int:

@@ -32,6 +32,9 @@ from lift.settings import Credential, is_loopback
 if TYPE_CHECKING:
     from anthropic.types import CacheControlEphemeralParam, MessageParam, TextBlockParam
 
+POOL = 8
+"""Connections of a client: it looks through all of its own for each call."""
+
 CALL_OVERHEAD_S = 30.0
 SLOWEST_TOKENS_PER_S = 30.0
 """A call that takes longer than its answer would at this speed hangs."""
@@ -138,7 +141,9 @@ class Messages:
         self._answered = False
         known = (credential.api_key, credential.auth_token, *credential.headers.values())
         self._secrets = [s.get_secret_value() for s in known if s and len(s) >= SHORTEST_SECRET]
-        self.client = client_of(credential, concurrency)
+        self._clients = clients_of(credential, concurrency)
+        self._idle = self._clients * POOL
+        self.client = self._clients[0]
 
     async def answer(
         self,
@@ -216,32 +221,25 @@ class Messages:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self.client.close()
+        for client in self._clients:
+            await client.close()
 
     async def _call(
         self, request: Request, began: Callable[[], None] | None, seconds: float
     ) -> Message:
-        parameters = parameters_of(request)
-        async with asyncio.timeout(seconds):
-            if began is None:
-                message = await self.client.messages.create(**parameters, timeout=seconds)
-            else:
-                message = await self._streamed(parameters, began, seconds)
+        parameters = parameters_of(request) | {"timeout": seconds}
+        client = self._idle.pop()
+        try:
+            async with asyncio.timeout(seconds):
+                if began is None:
+                    message = await client.messages.create(**parameters)
+                else:
+                    message = await _streamed(client, parameters, began)
+        finally:
+            self._idle.append(client)
         if not isinstance(message, Message):
             raise Malformed("the server's answer is no message")
         return message
-
-    async def _streamed(
-        self, parameters: dict[str, Any], began: Callable[[], None], seconds: float
-    ) -> Message:
-        whole = False
-        async with self.client.messages.stream(**parameters, timeout=seconds) as events:
-            async for event in events:
-                began()
-                whole = whole or event.type == "message_stop"
-            if not whole:  # the SDK would hand out what there is
-                raise Malformed("the stream broke off")
-            return await events.get_final_message()
 
     async def wait(self, refused: Refused, tries: Tries, model: str) -> None:
         """Wait before the next try of a model.
@@ -358,19 +356,42 @@ def _blocks(texts: Sequence[str]) -> str | list[TextBlockParam]:
     return [{"type": "text", "text": text} for text in texts]
 
 
-def client_of(credential: Credential, concurrency: int) -> anthropic.AsyncAnthropic:
-    """The SDK's client for a credential; it repeats nothing by itself."""
+async def _streamed(
+    client: anthropic.AsyncAnthropic, parameters: dict[str, Any], began: Callable[[], None]
+) -> Message:
+    whole = False
+    async with client.messages.stream(**parameters) as events:
+        async for event in events:
+            began()
+            whole = whole or event.type == "message_stop"
+        if not whole:  # the SDK would hand out what there is
+            raise Malformed("the stream broke off")
+        return await events.get_final_message()
+
+
+def clients_of(credential: Credential, concurrency: int) -> list[anthropic.AsyncAnthropic]:
+    """The SDK's clients for a credential, one for POOL calls at once; they repeat nothing."""
+    # proxies and .netrc of the environment are for other hosts than a local server
+    trusting = not is_loopback(credential.base_url)
+    limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=POOL)
+    with from_environment(CouldNotRun, httpx2.InvalidURL):
+        certificates = httpx2.create_ssl_context(trust_env=trusting)
+        return [
+            _client(
+                credential,
+                anthropic.DefaultAsyncHttpxClient(
+                    limits=limits, trust_env=trusting, verify=certificates
+                ),
+            )
+            for _ in range(0, concurrency, POOL)
+        ]
+
+
+def _client(credential: Credential, http_client: httpx2.AsyncClient) -> anthropic.AsyncAnthropic:
     key, token = credential.api_key, credential.auth_token
     secret = key.get_secret_value() if key else None
     if not key and not token:
         secret = NO_CREDENTIAL
-    limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
-    with from_environment(CouldNotRun, httpx2.InvalidURL):
-        http_client = anthropic.DefaultAsyncHttpxClient(
-            limits=limits,
-            # proxies and .netrc of the environment are for other hosts than a local server
-            trust_env=not is_loopback(credential.base_url),
-        )
     client = anthropic.AsyncAnthropic(
         api_key=secret,
         auth_token=token.get_secret_value() if token else None,
@@ -381,7 +402,7 @@ def client_of(credential: Credential, concurrency: int) -> anthropic.AsyncAnthro
     )
     # the SDK adds ANTHROPIC_CUSTOM_HEADERS of the environment, wherever the address comes from
     client._custom_headers = {
-        n: value.get_secret_value() for n, value in credential.headers.items()
+        name: value.get_secret_value() for name, value in credential.headers.items()
     }
     return client
 

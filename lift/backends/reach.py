@@ -6,7 +6,7 @@ import asyncio
 
 import anthropic
 
-from lift.backends.messages import FAULTS, client_of
+from lift.backends.messages import FAULTS, clients_of
 from lift.errors import CouldNotRun, CredentialError
 from lift.settings import Credential
 
@@ -24,7 +24,7 @@ def serves(credential: Credential, model: str) -> bool:
 
 
 async def _serves(credential: Credential, model: str) -> bool:
-    client = client_of(credential, 1)
+    (client,) = clients_of(credential, 1)
     try:
         await client.models.retrieve(model, timeout=SECONDS)
     except anthropic.APIStatusError as answered:

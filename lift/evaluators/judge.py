@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from lift.schema import Evidence, Noun, Request, Slug, Text, Unit, digest
@@ -64,7 +65,7 @@ class Judge(Noun):
     @property
     def prompt_hash(self) -> str:
         """Identifies instructions, scale, criteria and ground truth."""
-        return digest([SYSTEM, SCHEMA, self])
+        return _prompt_hash(self)
 
     def question(self, evidence: Evidence, *, prompt: str, model: str) -> Request:
         """What the judge is asked; nothing in it tells the condition.
@@ -99,6 +100,12 @@ class Judge(Noun):
         except (ValueError, RecursionError) as bad:
             raise ValueError(f"the judge's answer cannot be read: {text[:80]!r}") from bad
         return Verdict(said.score / BEST, said.rationale)
+
+
+@lru_cache(maxsize=256)
+def _prompt_hash(judge: Judge) -> str:
+    """It is in every question, vote and reply of a judge."""
+    return digest([SYSTEM, SCHEMA, judge])
 
 
 def passed(value: Unit) -> bool:

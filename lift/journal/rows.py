@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lift.schema import Condition, Evidence, Score, Trial, Vote
@@ -132,8 +133,9 @@ def evidence_of(row: sqlite3.Row) -> Evidence:
     return Evidence.model_validate_json(unpacked(row["evidence"]))
 
 
+@lru_cache(maxsize=1)
 def packed(text: str) -> bytes:
-    """Compressed."""
+    """Compressed; an answer is recorded, and kept for equal requests right after."""
     return zlib.compress(text.encode(), 6)
 
 

@@ -168,11 +168,13 @@ class Journal(Outgoing, Queue):
         """
         with self._explained():
             row = self._db.execute(
-                "UPDATE replies SET used = used + 1 WHERE key = ? AND kept_ms >= ?"
-                " RETURNING evidence, kept_ms",
+                "SELECT evidence, kept_ms FROM replies WHERE key = ? AND kept_ms >= ?",
                 (key, since_ms),
             ).fetchone()
-            return None if row is None else Kept(evidence_of(row), row["kept_ms"])
+            if row is None:
+                return None
+            self._db.execute("UPDATE replies SET used = used + 1 WHERE key = ?", (key,))
+            return Kept(evidence_of(row), row["kept_ms"])
 
     def drop_replies(self, *, before_ms: int) -> int:
         """Forget the answers kept before a time; experiments keep theirs.
