@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,9 @@ READ_ONLY = ("prompt", "answer")
 
 PASS = frozenset({"pass", "passed", "yes", "true", "1", "right"})
 FAIL = frozenset({"fail", "failed", "no", "false", "0", "wrong"})
+
+DELIMITERS = ",;\t"
+"""Of cells, as spreadsheets write them; the first where none is in the first line."""
 
 LONGEST = 30_000
 """Characters of a cell; spreadsheets take a little more."""
@@ -130,19 +134,26 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     try:
         text = read_text(path)
     except OSError as bad:
+        unreadable = bad.errno == errno.EILSEQ
         raise LabelError(
-            f"cannot be read: {bad.strerror}", where=str(path), fix="save it as UTF-8"
+            f"the labels cannot be read: {bad.strerror}",
+            where=str(path),
+            fix="save it as UTF-8" if unreadable else "name a file that --to-label wrote",
         ) from bad
     head = text.partition("\n")[0]
     try:
         reader = csv.DictReader(
-            io.StringIO(text), delimiter=";" if head.count(";") > head.count(",") else ",",
-            strict=True,
-        )  # fmt: skip
-        missing = [n for n in COLUMNS if n not in (reader.fieldnames or ()) and n != "model"]
-        if missing:
+            io.StringIO(text), delimiter=max(DELIMITERS, key=head.count), strict=True
+        )
+        names = list(reader.fieldnames or ())
+        missing = [n for n in COLUMNS if n not in names and n != "model"]
+        twice = [n for n in COLUMNS if names.count(n) > 1]
+        if missing or twice:
+            wrong = f"there is no column {', '.join(missing)}" if missing else (
+                f"there are two columns {', '.join(twice)}"
+            )  # fmt: skip
             raise LabelError(
-                f"there is no column {', '.join(missing)}",
+                wrong,
                 where=str(path),
                 fix=f"the first line names the columns: {','.join(COLUMNS)}",
             )

@@ -194,11 +194,12 @@ def _canned_only(
         CredentialError: no item has.
     """
     folder = config.path("datasets_dir")
-    wanted, kept = 0, []
+    wanted, kept, known = 0, [], set[str]()
     for dataset in datasets:
         ids = [item.id for item in dataset.items]
         labels = demo.load(folder, dataset.name, items=ids)
         canned = {(one.item, one.condition) for one in labels if one.part != demo.JUDGE}
+        known |= {condition for _, condition in canned}
         asked = [item for item in dataset.items if selection.takes(item)]
         items = tuple(
             item for item in asked if canned.issuperset((item.id, name) for name in conditions)
@@ -212,7 +213,12 @@ def _canned_only(
             "no key is set, and none of these items has a canned reply for "
             + " and ".join(conditions),
             where=", ".join(dataset.name for dataset in datasets),
-            fix="set ANTHROPIC_API_KEY, or run lift --quick on the example datasets",
+            fix="set ANTHROPIC_API_KEY, or "
+            + (
+                f"ask with --conditions {','.join(sorted(known))} alone"
+                if known and not known.issuperset(conditions)
+                else "run lift --quick on the example datasets"
+            ),
         )
     notices: tuple[str, ...] = (f"no key is set: {demo.NOTICE}",)
     if config.settings.backend == "demo":

@@ -105,6 +105,7 @@ def written(tmp_path: Path, text: str) -> Path:
     [
         "dataset,item,condition,model,repeat,label\nd,a,with_skill,m,1,pass\nd,b,with_skill,m,2,FAIL\n",
         "dataset,item,condition,repeat,label\nd,a,with_skill,1,yes\nd,b,with_skill,2,no\n",
+        "dataset\titem\tcondition\trepeat\tlabel\nd\ta\twith_skill\t1\tpass\nd\tb\twith_skill\t2\tno\n",
         "\ufeffdataset;item;condition;repeat;label\nd;a;with_skill;1;1\nd;b;with_skill;2;0\n",
         (
             'label,repeat,condition,item,dataset,answer\npass,1,with_skill,a,d,"x,\ny"\n'
@@ -125,6 +126,7 @@ HEAD = "dataset,item,condition,model,repeat,label\n"
         ("", "no column dataset, item"),
         ("dataset,item,condition,repeat\nd,a,with_skill,1\n", "no column label"),
         (HEAD, "nothing is labelled"),
+        (f"label,{HEAD}pass,d,a,with_skill,m,1,fail\n", "two columns label"),
         (HEAD + "d,a,with_skill,m,1,\n", "nothing is labelled"),
         (HEAD + "d,z,with_skill,m,1,pass\n", "no trial d z with_skill m 1"),
         (HEAD + "d,a,with_skill,m,one,pass\n", "'one' is no repeat"),

@@ -48,6 +48,15 @@ def test_full_leaves_out_what_has_no_canned_reply(examples: Project):
     assert "items have canned replies; the others are left out" in done.stderr
 
 
+def test_a_condition_that_has_no_canned_replies_is_told_with_those_that_have(examples: Project):
+    old = examples.root / "old"
+    shutil.copytree(ROOT / "skills" / "vaadin-playwright-test", old)
+    (old / "SKILL.md").write_text((old / "SKILL.md").read_text("utf-8") + "\nMore.\n", "utf-8")
+    done = examples.lift("--quick", "--conditions", "old_skill=old,with_skill,without_skill")
+
+    refused(done, 3, "old_skill", "ask with --conditions with_skill,without_skill alone")
+
+
 def test_two_repeats_differ(examples: Project):
     examples.lift("--quick")
     trials = json.loads(examples.lift("show", "--json").stdout)["trials"]

@@ -174,7 +174,9 @@ def test_compare_reads_back_what_was_sent(project, serve, langfuse, tmp_path):
     assert there["items"] == here["items"]
     assert project.lift("compare", "--from", "langfuse").returncode == 2
     assert project.lift("compare", "nope", "--from", "langfuse").returncode == 2
-    assert project.lift("compare", "e", "--from", "langfuse", "--since", "x").returncode == 2
+    for period in ("x", "0d", "99999w", "-1d"):
+        done = project.lift("compare", "e", "--from", "langfuse", "--since", period)
+        assert done.returncode == 2
 
 
 def test_sync_writes_what_differs_and_check_writes_nothing(project, langfuse):

@@ -57,6 +57,14 @@ def test_standard_input_is_read_whatever_its_encoding(encoding: str):
     assert TOKEN.encode() not in done.stdout
 
 
+def test_of_several_files_each_is_read_before_anything_is_said(project):
+    (project.root / "a.md").write_text(f"{TOKEN}\n")
+    done = project.lift("redact", "a.md", "nope.md")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nope.md" in done.stderr
+
+
 def test_the_corpus_can_be_run(project):
     done = project.lift("redact", "--eval")
     numbers = json.loads(project.lift("redact", "--eval", "--json").stdout)
@@ -68,9 +76,12 @@ def test_the_corpus_can_be_run(project):
     assert numbers["kinds"] >= 100
 
 
-@pytest.mark.parametrize("args", [(), ("--eval", "a.md"), ("nope.md",), (".",), ("fifo",)])
+@pytest.mark.parametrize(
+    "args", [(), ("--eval", "a.md"), ("nope.md",), (".",), ("fifo",), ("image.png",)]
+)
 def test_what_cannot_be_read_is_a_usage_error(project, args: tuple[str, ...]):
     os.mkfifo(project.root / "fifo")
+    (project.root / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     done = project.lift("redact", *args)
 
     assert done.returncode == 2

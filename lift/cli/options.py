@@ -25,6 +25,9 @@ FAIL_ON = click.option(
 NO_WAIT = click.option("--no-wait", is_flag=True, help="Look once; lift collect gets the rest.")
 
 
+LONGEST_PERIOD_DIGITS = 4
+
+
 class Period(click.ParamType[timedelta]):
     """A number of hours, days or weeks."""
 
@@ -34,10 +37,12 @@ class Period(click.ParamType[timedelta]):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> timedelta:
         """The period."""
-        match = re.fullmatch(r"(\d{1,5})([hdw])", str(value).strip())
+        match = re.fullmatch(r"0*([1-9]\d*)([hdw])", str(value).strip())
         if match is None:
-            self.fail(f"{value!r} is no period; write 12h, 90d or 8w", param, ctx)
+            self.fail(f"{value!r:.80} is no period; write 12h, 90d or 8w", param, ctx)
         unit = {"h": "hours", "d": "days", "w": "weeks"}[match[2]]
+        if len(match[1]) > LONGEST_PERIOD_DIGITS:
+            self.fail(f"{value!r:.80} is too long; 5200w is a century", param, ctx)
         return timedelta(**{unit: int(match[1])})
 
 

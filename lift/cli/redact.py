@@ -44,7 +44,8 @@ def command(files: tuple[str, ...], evaluates: bool, as_json: bool) -> None:
     from lift.redact import redacted
     from lift.redact.lines import lines
 
-    of_files = [(redacted(file), lines(_read(file))) for file in files]
+    texts = {file: _read(file) for file in dict.fromkeys(files)}  # all of them, or nothing is said
+    of_files = [(redacted(file), lines(text)) for file, text in texts.items()]
     if as_json:
         content = [{"file": file, **line._asdict()} for file, some in of_files for line in some]
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))
@@ -56,13 +57,16 @@ def _read(file: str) -> str:
     from lift.errors import UsageError
     from lift.files import read_bytes
 
+    fix = "name a file, or - for stdin"
+    if file == "-" and not sys.stdin:
+        raise UsageError("standard input is closed", where=file, fix=fix)
     try:
         data = sys.stdin.buffer.read() if file == "-" else read_bytes(Path(file))
     except OSError as bad:
-        raise UsageError(
-            f"cannot read the file: {bad.strerror}", where=file, fix="name a file, or - for stdin"
-        ) from bad
+        raise UsageError(f"cannot read the file: {bad.strerror}", where=file, fix=fix) from bad
     utf_16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if not utf_16 and b"\0" in data:
+        raise UsageError("the file is no text", where=file, fix="name text files alone")
     return data.decode("utf-16" if utf_16 else "utf-8", "replace")
 
 
