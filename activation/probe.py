@@ -145,6 +145,7 @@ class Asking:
     system: str
     model: str
     chosen: Callable[[Choice], None]
+    keep: Callable[[str, Evidence], None]
 
     @cached_property
     def request(self) -> Request:
@@ -159,20 +160,23 @@ class Asking:
             output_schema=SCHEMA,
         )
 
+    @cached_property
+    def question(self) -> str:
+        """Identifies what is asked."""
+        return self.request.question
+
     @property
     def label(self) -> Label:
         """Names the prompt and the vote."""
         return Label(self.dataset, self.prompt.id, ROUTER, self.number)
 
-    def keeps(self, evidence: Evidence) -> bool:
-        """A decision; what cannot be read is asked again."""
-        return evidence.status is Status.OK and read(evidence.text)[0] is not None
-
-    def finish(self, evidence: Evidence) -> Sequence[Job]:
-        """Hand over the choice; nothing follows from it."""
+    def finish(self, evidence: Evidence, *, key: str | None = None) -> Sequence[Job]:
+        """Hand over the choice, and keep a decision; what cannot be read is asked again."""
         load, reason = None, evidence.why
         if evidence.status is Status.OK:
             load, reason = read(evidence.text)
+        if load is not None and key is not None:
+            self.keep(key, evidence)
         self.chosen(
             Choice(
                 prompt=self.prompt.id,
@@ -214,6 +218,7 @@ def jobs(
     model: str = MODEL,
     votes: int = 1,
     neighbours: Sequence[Entry] = NEIGHBOURS,
+    keep: Callable[[str, Evidence], None] = lambda _key, _evidence: None,
 ) -> list[Job]:
     """The calls that a run makes: one for each vote on each prompt.
 
@@ -224,12 +229,13 @@ def jobs(
         model: id of the model that is asked.
         votes: on each prompt; at least 1, better odd.
         neighbours: the skills listed beside it.
+        keep: told of each answer that can be read, and what an equal call finds it by.
     """
     # in an order that says nothing of which one is tested
     skills = sorted((entry, *neighbours), key=lambda listed: listed.name)
     system = SYSTEM.format(skills="\n".join(map(str, skills)), name=entry.name)
     return [
-        Asking(prompts.name, prompt, number, system, model, chosen)
+        Asking(prompts.name, prompt, number, system, model, chosen, keep)
         for number in range(1, votes + 1)
         for prompt in prompts.prompts
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -163,6 +165,8 @@ def measured(
         process = subprocess.Popen(
             command, cwd=folder, env=keep | own, stdout=out, stderr=subprocess.STDOUT
         )
+        peaks: list[float] = []
+        threading.Thread(target=_watch, args=(process.pid, peaks), daemon=True).start()
         if kill_when:
             while not _ended(process.pid) and not kill_when(server.stats()):
                 time.sleep(0.01)
@@ -174,10 +178,23 @@ def measured(
         return Measured(
             wall_s=wall,
             cpu_s=usage.ru_utime + usage.ru_stime,
-            peak_mb=usage.ru_maxrss / 1024,
+            peak_mb=max(peaks, default=0.0),
             code=process.returncode,
             out=out.read(),
         )
+
+
+def _watch(pid: int, peaks: list[float]) -> None:
+    """Note the largest resident set so far, until the process ends.
+
+    What the system tells of an ended child counts its parent's, too.
+    """
+    status = Path(f"/proc/{pid}/status")
+    with contextlib.suppress(OSError, StopIteration):
+        while True:
+            lines = status.read_text("ascii").splitlines()
+            peaks.append(int(next(x for x in lines if x.startswith("VmHWM")).split()[1]) / 1024)
+            time.sleep(0.05)
 
 
 def _ended(pid: int) -> bool:

@@ -300,12 +300,14 @@ def ceiling(bench: Bench) -> list[Row]:
 
 
 def seeds(bench: Bench, runs: int = 30) -> list[Row]:
-    """Runs under random faults of every kind: each ends as the one without."""
+    """Runs under random faults of every kind: each ends as the one without, of the same seed."""
     folder = bench.project(40)
-    bench.server.reset(**settings())
-    measured(lift(*FULL), folder, bench.server)
-    wanted, rows = table_of(folder), []
+    rows = []
     for seed in range(runs):
+        forget(folder)
+        bench.server.reset(**settings(seed=seed))
+        measured(lift(*FULL), folder, bench.server)
+        wanted = table_of(folder)
         forget(folder)
         bench.server.reset(**settings(**EVERY_FAULT, seed=seed))
         rows.append(ran(bench, folder, lift(*FULL), "seeds"))

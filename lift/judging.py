@@ -50,22 +50,23 @@ class Voting:
         """The judge's question."""
         return self.judge.question(self.judged, prompt=self.prompt, model=self.model)
 
+    @cached_property
+    def question(self) -> str:
+        """Identifies what is asked."""
+        return self.request.question
+
     @property
     def label(self) -> Label:
         """Names the trial, and that it is judged."""
         return self.trial.label._replace(part=JUDGE, vote=self.number)
 
-    def finish(self, evidence: Evidence) -> Sequence[Job]:
+    def finish(self, evidence: Evidence, *, key: str | None = None) -> Sequence[Job]:
         """Record the vote; one that was not cast is asked for again by the next run."""
         if evidence.status is not Status.SKIPPED:
             vote = self._vote(evidence)
-            self.journal.record_vote(self.trial, vote)
+            self.journal.record_vote(self.trial, vote, key=None if vote.value is None else key)
             self.voted(self.trial, vote)
         return ()
-
-    def keeps(self, evidence: Evidence) -> bool:
-        """A vote that was cast; what cannot be read is asked again."""
-        return self._vote(evidence).value is not None
 
     def _vote(self, evidence: Evidence) -> Vote:
         value, why = None, evidence.why

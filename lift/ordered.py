@@ -242,8 +242,7 @@ class Ordered:
 
     def _close(self, entry: Entry, evidence: Evidence) -> None:
         job = self.job(entry)
-        job.finish(evidence)
-        self._replies.keep(job, evidence)
+        job.finish(evidence, key=self._replies.key(job.question, job.label))
         self.journal.close_entry(entry, now_ms=clock())
         self._ended = True
 

@@ -296,7 +296,7 @@ def _unanswered(
             return list(left)
         keys = {
             trial.key: replies.key(
-                plan.request(trial, cacheable_tokens=known[trial.model].cacheable_tokens),
+                plan.request(trial, cacheable_tokens=known[trial.model].cacheable_tokens).question,
                 trial.label,
             )
             for trial in left

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from lift.journal import Journal
-from lift.schema import Evidence, Label, Request, digest
+from lift.schema import Evidence, Label, digest
 from lift.worklist import Job
 
 DAY_MS = 24 * 3600 * 1000
@@ -30,16 +30,21 @@ class Replies:
         self.clock = clock
         self.max_age_days = max_age_days
 
-    def key(self, request: Request, label: Label) -> str:
-        """Identifies what decides the answer, and which of several equal calls it is."""
-        return digest([self.server, request.question, label.repeat, label.part, label.vote])
+    def key(self, question: str, label: Label) -> str:
+        """Identifies what decides the answer, and which of several equal calls it is.
+
+        Args:
+            question: of the request.
+            label: of the call.
+        """
+        return digest([self.server, question, label.repeat, label.part, label.vote])
 
     def known(self, job: Job) -> Evidence | None:
         """The answer to an equal call, at no cost; None where there is none so young."""
         if not self.max_age_days:
             return None
         now = self.clock()
-        kept = self.journal.reply(self.key(job.request, job.label), since_ms=self._since_ms())
+        kept = self.journal.reply(self.key(job.question, job.label), since_ms=self._since_ms())
         if kept is None:
             return None
         evidence = kept.evidence
@@ -60,11 +65,6 @@ class Replies:
         if not self.max_age_days:
             return set()
         return self.journal.replies_since(keys, self._since_ms())
-
-    def keep(self, job: Job, evidence: Evidence) -> None:
-        """Keep an answer for equal calls to come, where it is worth that."""
-        if job.keeps(evidence):
-            self.journal.keep_reply(self.key(job.request, job.label), evidence, now_ms=self.clock())
 
     def _since_ms(self) -> int:
         return self.clock() - int(self.max_age_days * DAY_MS)

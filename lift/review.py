@@ -147,8 +147,8 @@ def _activation(config: Config, skill: Skill) -> Activation:
         demo.load(config.path("datasets_dir"), prompts.name, items=ids)
     model = config.settings.judge_model
     choices: list[Choice] = []
-    jobs = probe.jobs(prompts, entry, choices.append, model=model)
     with Journal(config.path("journal")) as journal:
+        jobs = probe.jobs(prompts, entry, choices.append, model=model, keep=journal.keep_reply)
         asyncio.run(_ask(config, journal, prompts, backend, jobs))
     outcomes = probe.outcomes(prompts, choices)
     return Activation(

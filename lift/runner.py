@@ -83,22 +83,27 @@ class Asking:
         """What the trial sends."""
         return self.asks(self.trial)
 
+    @cached_property
+    def question(self) -> str:
+        """Identifies what is asked."""
+        return self.request.question
+
     @property
     def label(self) -> Label:
         """Names the trial."""
         return self.trial.label
 
-    def finish(self, evidence: Evidence) -> Sequence[Job]:
-        """Record the evidence, before anything else happens with it; then what the checks say."""
-        self.journal.record(self.trial, evidence)
-        if evidence.status in SETTLED:
+    def finish(self, evidence: Evidence, *, key: str | None = None) -> Sequence[Job]:
+        """Record the evidence, before anything else happens with it; then what the checks say.
+
+        Whatever the model answered, well or badly, is kept for equal calls.
+        """
+        answered = evidence.status in SETTLED
+        self.journal.record(self.trial, evidence, key=key if answered else None)
+        if answered:
             self.journal.record_scores(self.trial, checked(self.checks, evidence))
         self.watcher.ended(self.trial, evidence)
-        return self.after(self.trial, evidence) if evidence.status in SETTLED else ()
-
-    def keeps(self, evidence: Evidence) -> bool:
-        """Whatever the model answered, well or badly."""
-        return evidence.status in SETTLED
+        return self.after(self.trial, evidence) if answered else ()
 
 
 class Run:
@@ -185,10 +190,9 @@ class Run:
             more: Sequence[Job] = ()
             try:
                 evidence = await self._answered(task)
-                more = task.job.finish(evidence)
-                if self.replies:
-                    self.replies.keep(task.job, evidence)
-                    more = await self._unknown(more)
+                job = task.job
+                key = self.replies.key(job.question, job.label) if self.replies else None
+                more = await self._unknown(job.finish(evidence, key=key))
             except LiftError as stopped:
                 await self.stop(stopped)
             except Exception as bug:  # noqa: BLE001 - raised again once calls in flight are on disk

@@ -132,13 +132,16 @@ class Trial(Noun):
     @property
     def key(self) -> str:
         """What ids are derived from: every part that tells this trial from any other."""
-        parts = (self.experiment, self.dataset, self.item, self.condition, self.model)
-        return json.dumps([*parts, self.repeat, self.attempt], ensure_ascii=False)
+        return self._key(self.attempt)
 
     @property
     def first_key(self) -> str:
         """The key of the first attempt: what plans and journals know the trial by."""
-        return self.model_copy(update={"attempt": 1}).key
+        return self._key(1)
+
+    def _key(self, attempt: int) -> str:
+        parts = (self.experiment, self.dataset, self.item, self.condition, self.model)
+        return json.dumps([*parts, self.repeat, attempt], ensure_ascii=False)
 
 
 ANSWER = "answer"

@@ -46,16 +46,22 @@ class Job(Protocol):
         ...
 
     @property
+    def question(self) -> str:
+        """Identifies what is asked; see Request.question."""
+        ...
+
+    @property
     def label(self) -> Label:
         """Names what is asked."""
         ...
 
-    def finish(self, evidence: Evidence) -> Sequence[Job]:
-        """Put the evidence on disk; returns the jobs that follow from it."""
-        ...
+    def finish(self, evidence: Evidence, *, key: str | None = None) -> Sequence[Job]:
+        """Put the evidence on disk; returns the jobs that follow from it.
 
-    def keeps(self, evidence: Evidence) -> bool:
-        """Whether an equal call may have this evidence instead of being made."""
+        Args:
+            evidence: of the call.
+            key: what an equal call finds it by, where it is worth that; None where it is not kept.
+        """
         ...
 
 

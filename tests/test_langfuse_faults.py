@@ -32,6 +32,7 @@ PROJECTS, HEALTH = "/api/public/projects", "/api/public/health"
 LOOKS = ("/api/public/experiment-items", "/api/public/v2/observations")
 
 FAULTS = {
+    "207": Fault("", status=207),
     "400": Fault("", status=400),
     "401": Fault("", status=401),
     "403": Fault("", status=403),

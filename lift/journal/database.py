@@ -50,6 +50,7 @@ class Database:
             self._db.row_factory = sqlite3.Row
             found = path.stat()
             self._file = (found.st_dev, found.st_ino)
+            self._ids: dict[str, int] = {}
             self._migrate()
 
     def __enter__(self) -> Self:

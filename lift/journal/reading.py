@@ -264,8 +264,11 @@ class Reader(Columns, Judges):
             return Shelf(*row)
 
     def _trial_id(self, trial: Trial) -> int:
-        (row,) = self._db.execute("SELECT id FROM trials WHERE key = ?", (trial.first_key,))
-        return int(row["id"])
+        key = trial.first_key
+        if key not in self._ids:
+            (row,) = self._db.execute("SELECT id FROM trials WHERE key = ?", (key,))
+            self._ids[key] = int(row["id"])
+        return self._ids[key]
 
     def _reused(self, experiment: str) -> tuple[Reused, ...]:
         rows = self._db.execute(

@@ -59,14 +59,27 @@ class Journal(Outgoing, Queue):
             )
         self.set_aside(in_flight)
 
-    def record(self, trial: Trial, evidence: Evidence, scores: Sequence[Score] = ()) -> None:
+    def record(
+        self,
+        trial: Trial,
+        evidence: Evidence,
+        scores: Sequence[Score] = (),
+        *,
+        key: str | None = None,
+    ) -> None:
         """Write down how a trial ended, in one transaction.
+
+        Args:
+            trial: with the attempt that ended.
+            evidence: of it.
+            scores: what is known of it already.
+            key: what an equal call finds the evidence by; None does not keep it for one.
 
         Raises:
             JournalError: it cannot be written; or the disk is full, and this was the last that
                 found room.
         """
-        self._at_all_costs(lambda: self._record(trial, evidence, scores))
+        self._at_all_costs(lambda: self._record(trial, evidence, scores, key))
 
     def record_scores(self, trial: Trial, scores: Sequence[Score]) -> None:
         """Write down what the checks say of a trial that is recorded, in one transaction.
@@ -112,18 +125,23 @@ class Journal(Outgoing, Queue):
                 (missing if missing > ROUNDING_USD else 0.0, experiment),
             )
 
-    def record_vote(self, trial: Trial, vote: Vote) -> None:
+    def record_vote(self, trial: Trial, vote: Vote, *, key: str | None = None) -> None:
         """Write down one vote of a judge, in a transaction of its own.
 
         A vote that is cast again adds its cost to that of the tries before; the same evidence
         again is no other try.
 
+        Args:
+            trial: that is judged.
+            vote: with its evidence.
+            key: what an equal call finds the evidence by; None does not keep it for one.
+
         Raises:
             JournalError: it cannot be written; nothing of it is.
         """
-        self._at_all_costs(lambda: self._record_vote(trial, vote))
+        self._at_all_costs(lambda: self._record_vote(trial, vote, key))
 
-    def _record_vote(self, trial: Trial, vote: Vote) -> None:
+    def _record_vote(self, trial: Trial, vote: Vote, key: str | None) -> None:
         with self._transaction():
             row = self._trial_id(trial)
             evidence = vote.evidence
@@ -144,20 +162,17 @@ class Journal(Outgoing, Queue):
                     packed(evidence.model_dump_json()),
                 ),
             )  # fmt: skip
+            self._keep(key, evidence)
 
-    def keep_reply(self, key: str, evidence: Evidence, *, now_ms: int) -> None:
-        """Keep an answer for equal requests to come.
+    def keep_reply(self, key: str, evidence: Evidence) -> None:
+        """Keep an answer, which is recorded nowhere else, for equal calls to come.
 
         Args:
-            key: identifies the request and the number of the try.
+            key: what they find it by.
             evidence: of the call.
-            now_ms: Unix time in milliseconds.
         """
         with self._explained(), self._transaction():
-            self._db.execute(
-                "INSERT OR REPLACE INTO replies VALUES (?, ?, 0, ?)",
-                (key, now_ms, packed(evidence.model_dump_json())),
-            )
+            self._keep(key, evidence)
 
     def reply(self, key: str, *, since_ms: int) -> Kept | None:
         """The answer kept for a request, counted as used; None where there is none so young.
@@ -273,7 +288,9 @@ class Journal(Outgoing, Queue):
             ],
         )  # fmt: skip
 
-    def _record(self, trial: Trial, evidence: Evidence, scores: Sequence[Score]) -> None:
+    def _record(
+        self, trial: Trial, evidence: Evidence, scores: Sequence[Score], key: str | None
+    ) -> None:
         with self._transaction():
             row = self._trial_id(trial)
             self._db.execute(
@@ -307,6 +324,15 @@ class Journal(Outgoing, Queue):
                 ),
             )
             self._insert_scores(row, trial, scores)
+            self._keep(key, evidence)
+
+    def _keep(self, key: str | None, evidence: Evidence) -> None:
+        """Keep an answer for equal calls to come, as old as it is."""
+        if key is not None:
+            self._db.execute(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, 0, ?)",
+                (key, evidence.ended_ms, packed(evidence.model_dump_json())),
+            )
 
     def _insert_scores(self, row: int, trial: Trial, scores: Sequence[Score]) -> None:
         self._db.executemany(

@@ -11,6 +11,9 @@ import httpx
 from lift.errors import CouldNotRun
 from lift.redact import redacted
 
+PARTIAL = 207
+"""Status of an answer that says of each thing in a list whether it was taken."""
+
 LONGEST_WORDS = 300
 """Of a server, in a message."""
 
@@ -98,6 +101,9 @@ def of_answer(response: httpx.Response, *, repeatable: bool) -> Fault:
         wait_s = _retry_after_s(response)
         told = status == 429 or (status == 503 and wait_s > 0)
         return Fault(busy, again=True, wait_s=wait_s, busy=told)
+    if status == PARTIAL:
+        some = Failed(f"Langfuse took a part at most: {said}", where=where, fix="try again later")
+        return Fault(some, again=repeatable)
     if status == 408 or status >= 500:
         what = f"Langfuse failed with status {status}: {said}"
         fix = "try again later, or look at the server's log"

@@ -11,7 +11,7 @@ from lift.evaluators.judge import passed
 from lift.journal import Record
 from lift.langfuse import ids, runs
 from lift.langfuse.client import Connection
-from lift.langfuse.faults import Refused, brief
+from lift.langfuse.faults import PARTIAL, Refused, brief
 from lift.langfuse.runs import Facts
 from lift.langfuse.wire import flat, moment
 from lift.schema import digest
@@ -172,7 +172,7 @@ def _send_batch(connection: Connection, batch: Sequence[Body]) -> Taken:
 
 def _as_list(connection: Connection, batch: Sequence[Body]) -> Taken:
     answer = connection.post("/api/public/scores", list(batch))
-    if answer.status != 207 or not answer.body.get("rejected"):
+    if answer.status != PARTIAL or answer.body.get("accepted") == len(batch):
         return Taken(frozenset(body["id"] for body in batch), "")
     if len(batch) == 1:
         return Taken(frozenset(), _reason(answer.body))
@@ -195,11 +195,13 @@ def _as_events(connection: Connection, batch: Sequence[Body]) -> Taken:
 
 def _alone(connection: Connection, body: Body) -> Taken:
     try:
-        connection.post("/api/public/scores", body)
+        answer = connection.post("/api/public/scores", body)
     except Refused as refused:
         if refused.status != 400:
             raise
         return Taken(frozenset(), refused.what)
+    if answer.status == PARTIAL:
+        return Taken(frozenset(), _reason(answer.body))
     return Taken(frozenset({body["id"]}), "")
 
 
