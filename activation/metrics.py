@@ -57,7 +57,10 @@ class Confusion(Noun):
 
     @property
     def f1(self) -> Rate | None:
-        """The harmonic mean of precision and recall; None where either is undefined.
+        """The harmonic mean of precision and recall, 2 TP / (2 TP + FP + FN).
+
+        It is 0 where nothing it should load for was found, though precision is undefined where it
+        never would load. None where there are no prompts it should load for.
 
         F1 is 2s / (1 + s) with s = TP / (TP + FP + FN), which is a plain share once the true
         negatives are left out. So its interval is that of s, exact given TP + FP + FN, at both
@@ -69,7 +72,7 @@ class Confusion(Noun):
         """
         from lift.stats import Interval, clopper_pearson
 
-        if self.precision is None or self.recall is None:
+        if self.recall is None:
             return None
         hits, n = self.true_positives, self.scored - self.true_negatives
         low, high = clopper_pearson(hits, n)

@@ -19,7 +19,7 @@ def reached(worst_usd: float, *, ceiling_usd: float, committed_usd: float) -> Ce
     """
     return CeilingReached(
         f"the next call may cost ${worst_usd:.4f} and would pass the ceiling of"
-        f" ${ceiling_usd:.2f}; ${committed_usd:.4f} is spent",
+        f" ${ceiling_usd:{'.2f' if ceiling_usd >= 0.01 else '.4g'}}; ${committed_usd:.4f} is spent",
         where="--max-cost-usd",
         fix="run the same command with a higher ceiling: it goes on from here",
     )

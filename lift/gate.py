@@ -107,7 +107,7 @@ def rule(
     return Ruling(
         accepted=not reasons,
         reasons=tuple(reasons),
-        notes=_notes(found, best),
+        notes=(*_notes(found, best), *([] if confident else _chance(candidate.claim))),
         before=best.score if best else None,
         after=found.score,
     )
@@ -145,6 +145,14 @@ def _triggers(found: Best, best: Best | None) -> list[str]:
     if found.trigger_rate >= best.trigger_rate:
         return []
     return [f"the trigger rate fell from {best.trigger_rate:.2f} to {found.trigger_rate:.2f}"]
+
+
+def _chance(claim: Claim) -> tuple[str, ...]:
+    """That means alone decided, where the difference may well be none."""
+    if claim.p is not None and claim.p <= LEVEL:
+        return ()
+    sure = "there is no test of it" if claim.p is None else f"p = {claim.p:.3f}"
+    return (f"it may be chance: {sure}; --confident wants p ≤ {LEVEL} too",)
 
 
 def _notes(found: Best, best: Best | None) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def gate(
             is no score to rule on.
         ExperimentError: there is no such experiment.
     """
-    item, found = _from_file(name, file) if file else _from_journal(config, name)
+    item, found = _from_file(file) if file else _from_journal(config, name)
     if not found:
         raise ResultError(
             "no item was scored under both conditions: there is nothing to rule on",
@@ -63,7 +63,13 @@ def gate(
         )
     pages = _pages(config, recording) if recording else []
     folder = config.path("datasets_dir") / "baselines"
-    path = _baseline(folder, item)
+    path = _baseline(folder, name if file and name is not None else item)
+    if file and name != item:
+        raise UsageError(
+            f"the result is of {item!r}, not of {name!r}",
+            where=str(file),
+            fix=f"lift gate {item} {file}",
+        )
     baseline = baselines.read(path, item)
     if recording and not recording.allow_noisy:
         _check_repeats(found)
@@ -121,21 +127,22 @@ def _other_conditions(what: str, where: str) -> ExperimentError:
     )
 
 
-def _from_file(item: str | None, file: Path) -> tuple[str, list[Candidate]]:
+def _from_file(file: Path) -> tuple[str, list[Candidate]]:
     try:
         content: dict[str, Any] = read_json(file)
         sides = [content[side] for side in ("other", "base") if side in content]
         if sides not in ([], [WITH_SKILL, WITHOUT_SKILL]):
             raise _other_conditions(f"it has {' minus '.join(map(str, sides))}", str(file))
         canned = bool(content["experiment"]["canned"])
+        skill = str(content["experiment"]["skill"])
         found = [Candidate.model_validate(one) for one in content["candidates"]]
-        return str(item), [one.model_copy(update={"canned": canned or one.canned}) for one in found]
     except (OSError, ValueError, KeyError, TypeError) as bad:
         raise ResultError(
             f"not a result that lift run --out wrote: {_why(bad)}",
             where=str(file),
             fix="write it again: lift run … --out FILE",
         ) from bad
+    return skill, [one.model_copy(update={"canned": canned or one.canned}) for one in found]
 
 
 def _why(bad: Exception) -> str:
@@ -161,10 +168,12 @@ def _pages(config: Config, recording: Recording) -> list[str]:
     for name in names:
         pages = [folder / f"{name}{suffix}" for suffix in ("", ".md")]
         if not any(exists(page) and page.is_file() and inside(page, folder) for page in pages):
+            there = exists(folder)
             raise UsageError(
-                f"there is no page {name!r}",
+                f"there is no page {name!r}" if there else "there is no folder of pages to cite",
                 where=str(folder),
-                fix="correct the name, or set pages_dir in [tool.lift.gate]",
+                fix=("correct the name" if there else f"put {name}.md there")
+                + ", or set pages_dir in [tool.lift.gate]",
             )
     return names
 

@@ -18,7 +18,7 @@ from lift.gate import Best, Candidate
 from lift.journal import PLANNED, Experiment, Journal, Record
 from lift.measures import measures, of_model
 from lift.plan import Plan
-from lift.schema import WITH_SKILL, WITHOUT_SKILL, Status, digest
+from lift.schema import SETTLED, WITH_SKILL, WITHOUT_SKILL, Status, digest
 from lift.tables import tables
 from lift.thresholds import Threshold, missed
 from lift.verdict import Claim, claims
@@ -127,16 +127,24 @@ def held_against(other: Recorded, base: Recorded, *, condition: str = WITH_SKILL
 def _result(found: Recorded, pair: Pair) -> Result:
     experiment = found.experiment
     comparison = compare(found.trials, found.scores, base=pair.base, other=pair.other)
-    paid = experiment.answered - sum(reused.answers for reused in experiment.reused)
-    each = experiment.cost_usd / paid if paid else 0.0
     return Result(
         experiment=experiment,
         comparison=comparison,
-        claims=tuple(claims(comparison, comparison.scored, usd_per_trial=each)),
+        claims=tuple(claims(comparison, comparison.scored, usd_per_trial=_prices(found))),
         recorded=found,
         diagnostics=diagnosed(comparison, found.trials, found.scores, reasons=found.reasons),
         measures=measures(comparison, found.trials),
     )
+
+
+def _prices(found: Recorded) -> dict[str, float]:
+    """Model → what one more of its trials costs, with its votes where those are told apart."""
+    answered = found.trials[found.trials[frames.STATUS].isin(list(SETTLED))]
+    means = answered.groupby(frames.MODEL, observed=True)[frames.COST_USD].mean()
+    # of reused answers the experiment paid nothing, so what is left is no votes' then
+    votes = found.experiment.cost_usd - answered[frames.COST_USD].sum()
+    judging = max(0.0, votes) / len(answered) if len(answered) else 0.0
+    return {str(model): float(mean) + judging for model, mean in means.items()}
 
 
 def _chosen(found: Recorded, base: str | None, other: str | None) -> list[Pair]:

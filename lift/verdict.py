@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 
@@ -87,7 +87,7 @@ def claims(
     scored: pd.DataFrame,
     *,
     margin: float = MARGIN,
-    usd_per_trial: float = 0.0,
+    usd_per_trial: Mapping[str, float] | None = None,
     triggered: float | None = None,
 ) -> list[Claim]:
     """The verdict on each model of a comparison.
@@ -96,7 +96,7 @@ def claims(
         comparison: the deltas.
         scored: TRIAL_SCORES of the same experiment.
         margin: a delta within ± this is no difference; above 0.
-        usd_per_trial: mean cost of a trial, for what more of them would cost.
+        usd_per_trial: model → mean cost of a trial, for what more of them would cost.
         triggered: share of with-skill trials that loaded the skill; None where it cannot but be
             loaded.
     """
@@ -107,7 +107,7 @@ def claims(
             comparison,
             scored[scored[MODEL] == model],
             margin=margin,
-            usd_per_trial=usd_per_trial,
+            usd_per_trial=(usd_per_trial or {}).get(model, 0.0),
             triggered=triggered,
         )
         for model in models
@@ -229,7 +229,9 @@ def _says(claim: Claim, comparison: Comparison, movers: Moved, margin: float) ->
     )
     if claim.verdict is Verdict.NO_DIFFERENCE:
         return f"{size}, within ±{margin:g} for {claim.scope} ({how})"
-    sure = str(movers) if movers.few and claim.scope is Scope.LIKE_THESE else span(claim)
+    told = movers.few and claim.scope is Scope.LIKE_THESE
+    # where no trial differs from another, no interval has a width that means anything
+    sure = str(movers) if told or claim.low == claim.high else span(claim)
     return f"{size} {sure} for {claim.scope} ({how}, {_p(claim.p)})"
 
 

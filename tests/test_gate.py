@@ -159,7 +159,7 @@ def test_a_result_file_is_ruled_on_without_the_journal(project, serve):
 BEST = {"score": 0.9, "without": 0.5}
 CLAIM = json.loads(asking().claim.model_dump_json())
 CANDIDATE = {"model": MODEL, "best": BEST, "claim": CLAIM}
-REAL = {"canned": False}
+REAL = {"canned": False, "skill": "greet"}
 
 
 def ruled(folder: Path, item: str) -> dict[str, Any]:
@@ -174,6 +174,7 @@ def ruled(folder: Path, item: str) -> dict[str, Any]:
         ([], "not a result"),
         ({}, "'experiment' is missing"),
         ({"experiment": {}, "candidates": [CANDIDATE]}, "'canned' is missing"),
+        ({"experiment": {"canned": False}, "candidates": []}, "'skill' is missing"),
         ({"experiment": REAL}, "'candidates' is missing"),
         ({"experiment": REAL, "candidates": []}, "nothing to rule on"),
         ({"experiment": REAL, "candidates": None}, "not a result"),
@@ -224,6 +225,16 @@ def test_an_item_that_is_no_name_is_refused(tmp_path, item):
 
     with pytest.raises(UsageError, match="names no baseline") as refused:
         ruled(tmp_path, item)
+
+    assert refused.value.exit_code == 2
+
+
+def test_a_result_of_another_skill_is_refused(tmp_path):
+    content = {"experiment": REAL, "candidates": [CANDIDATE]}
+    (tmp_path / "result.json").write_text(json.dumps(content))
+
+    with pytest.raises(UsageError, match="of 'greet', not of 'typo'") as refused:
+        ruled(tmp_path, "typo")
 
     assert refused.value.exit_code == 2
 

@@ -363,7 +363,8 @@ def test_many_trials_come_back_page_by_page(journal: Journal, langfuse: Langfuse
     assert pages.count("/api/public/v3/scores") > 6
 
 
-def test_what_was_given_before_is_known_to_be(journal: Journal, langfuse: Langfuse):
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_was_given_before_is_known_to_be(journal: Journal, langfuse: Langfuse, shown: bool):
     plan = planned(4)
     journal.begin(plan, now_ms=START_MS)
     for number, trial in enumerate(plan.trials):
@@ -371,9 +372,18 @@ def test_what_was_given_before_is_known_to_be(journal: Journal, langfuse: Langfu
         kept = before if trial.condition == "without_skill" else {}
         journal.record(trial, answered(trial, **kept), checks(trial))
     sent(journal, langfuse)
+    for span in langfuse.spans if not shown else ():  # the trials' own scores tell it too
+        attributes = span["attributes"]
+        for name in [one for one in attributes if one.startswith("langfuse.observation.metadata")]:
+            del attributes[name]
 
     found, ours = pull(langfuse).experiment, journal.experiment("exp")
 
+    ours_rows, theirs = journal.trials("exp"), pull(langfuse).trials
+    pd.testing.assert_frame_equal(
+        ordered(frames.of(ours_rows, frames.TRIALS)), ordered(frames.of(theirs, frames.TRIALS))
+    )
+    assert found.cost_usd == pytest.approx(ours.cost_usd)
     assert found.reused == ours.reused != ()
     assert (found.cache_writes, found.cache_reads) == (ours.cache_writes, ours.cache_reads)
     assert found.cache_writes == 4

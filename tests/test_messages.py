@@ -327,6 +327,54 @@ def test_a_retry_after_longer_than_the_deadline_is_not_waited_for():
     assert time.monotonic() - begun < 5
 
 
+def refusing(limit: str, after: str = "0") -> servers.Script:
+    """A server that takes no calls, and says how many it takes a minute."""
+    told = (
+        ("retry-after", after),
+        ("anthropic-ratelimit-requests-limit", limit),
+        ("anthropic-ratelimit-requests-remaining", "0"),
+    )
+    return lambda *_: Says(status=429, headers=told)
+
+
+@pytest.mark.parametrize("limit", ["1", "60", "6000000", "nope", "0", "1" + "0" * 400, "9" * 5000])
+def test_a_server_that_never_takes_a_call_is_left_at_the_deadline(limit: str):
+    budget, begun = Budget(100.0), time.monotonic()
+    with (
+        servers.serving(refusing(limit)) as model,
+        pytest.raises(BackendError, match="no answer within 3 s"),
+    ):
+        ask(model.url, deadline_s=3, budget=budget)
+
+    assert time.monotonic() - begun < 30
+    assert len(model.calls) < 100
+    assert (budget.promised_usd, budget.lost_usd) == (0, 0)
+
+
+def test_a_call_that_waits_for_its_turn_costs_nothing_when_it_is_cut():
+    async def scenario(url: str) -> None:
+        backend = Messages(
+            Credential(base_url=url, api_key=SecretStr(KEY)), prices={MODEL: PRICE},
+            concurrency=4, deadline_s=600, clock=lambda: 5,
+        )  # fmt: skip
+        calls = [
+            asyncio.create_task(backend.answer(REQUEST, label=LABEL, meter=budget))
+            for _ in range(6)
+        ]
+        await asyncio.sleep(1)
+        assert model.calls
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        await backend.close()
+
+    budget = Budget(100.0)
+    with servers.serving(refusing("1", after="300")) as model:
+        asyncio.run(scenario(model.url))
+
+    assert (budget.promised_usd, budget.lost_usd, budget.spent_usd) == (0, 0, 0)
+
+
 def test_a_server_that_repeats_the_key_does_not_bring_it_into_a_message():
     echo = Says(f"the key {KEY} is not known", status=401, error="authentication_error")
     with servers.serving(lambda *_: echo) as model, pytest.raises(CredentialError) as refused:

@@ -13,6 +13,14 @@ from lift.backends.patience import FIRST_PROBE_S, LONGEST_PAUSE_S, Patience
 MODEL, JUDGE = "m", "j"
 
 
+async def holding(calls: int) -> Patience:
+    """So many calls in flight, as many as there may be."""
+    patience = Patience(calls)
+    for _ in range(calls):
+        await patience.take(MODEL)
+    return patience
+
+
 def test_no_more_calls_at_once_than_allowed():
     async def scenario() -> None:
         patience, most, now = Patience(3), 0, 0
@@ -36,19 +44,18 @@ def test_a_rate_limit_makes_everybody_wait():
         patience = Patience(4)
         patience.limited(MODEL, 0.2, began=time.monotonic())
         async with patience.turn(MODEL):
-            return patience._paces[MODEL].resume_at - time.monotonic()
+            return patience.paces[MODEL].pause()
 
     assert asyncio.run(scenario()) <= 0
 
 
 def test_calls_refused_together_halve_the_limit_once():
     async def scenario() -> None:
-        patience = Patience(16)
-        patience.in_flight = 16
+        patience = await holding(16)
         sent = time.monotonic()
         for _ in range(8):
             patience.limited(MODEL, 0, began=sent)
-        assert patience.limit == 8
+        assert patience.paces[MODEL].limit == 8
 
     asyncio.run(scenario())
 
@@ -66,9 +73,9 @@ def test_a_rate_limit_is_of_the_model_that_was_asked():
 def test_calls_go_at_the_pace_that_the_server_tells():
     async def scenario() -> list[float]:
         patience, went = Patience(16), []
-        patience.in_flight, refused = 4, time.monotonic()
+        refused = time.monotonic()
         patience.limited(MODEL, 0.1, began=refused, per_s=50)
-        assert patience.limit == 16
+        assert patience.paces[MODEL].limit == 16
 
         async def call() -> None:
             async with patience.turn(MODEL):
@@ -84,21 +91,37 @@ def test_calls_go_at_the_pace_that_the_server_tells():
 
 
 def test_refused_at_the_told_pace_the_calls_in_flight_are_halved():
-    patience = Patience(16)
-    patience.in_flight = 16
-    for _ in range(2):
-        patience.limited(MODEL, 0, began=time.monotonic(), per_s=50)
-    assert patience.limit == 8
+    async def scenario() -> float:
+        patience = await holding(16)
+        for _ in range(2):
+            patience.limited(MODEL, 0, began=time.monotonic(), per_s=50)
+        return patience.paces[MODEL].limit
+
+    assert asyncio.run(scenario()) == 8
+
+
+def test_who_waits_for_one_model_takes_no_place_from_another():
+    async def scenario() -> float:
+        patience, began = Patience(2), time.monotonic()
+        patience.limited(MODEL, 60, began=began)
+        waiting = [asyncio.create_task(patience.take(MODEL)) for _ in range(5)]
+        await asyncio.sleep(0.01)
+        async with patience.turn(JUDGE), patience.turn(JUDGE):
+            took = time.monotonic() - began
+        for task in waiting:
+            task.cancel()
+        return took
+
+    assert asyncio.run(scenario()) < 30
 
 
 def test_answers_let_the_limit_grow_back_to_where_it_was():
     async def scenario() -> None:
-        patience = Patience(16)
-        patience.in_flight = 16
+        patience = await holding(16)
         patience.limited(MODEL, 0, began=time.monotonic())
         for _ in range(200):
-            patience.answered()
-        assert patience.limit == 16
+            patience.answered(MODEL)
+        assert patience.paces[MODEL].limit == 16
 
     asyncio.run(scenario())
 
@@ -113,7 +136,7 @@ def test_a_crowd_loses_as_many_places_as_calls_were_refused_and_stays_there():
     for _ in range(8):
         patience.crowded()
     for _ in range(500):
-        patience.answered()
+        patience.answered(MODEL)
     assert int(patience.limit) == 8
 
 
@@ -122,7 +145,7 @@ def test_beyond_a_crowd_is_probed_once_its_time_has_come():
     patience.crowded()
     patience._probe_at = 0.0
     for _ in range(40):
-        patience.answered()
+        patience.answered(MODEL)
     assert patience.limit == 16
 
     patience.crowded()

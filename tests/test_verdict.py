@@ -36,7 +36,7 @@ def claim(
 
 
 def test_five_items_one_way_with_one_repeat_settle_nothing():
-    found = claim([([0.0], [1.0])] * 5, usd_per_trial=0.01)
+    found = claim([([0.0], [1.0])] * 5, usd_per_trial={"m": 0.01})
 
     assert found.verdict is Verdict.UNDERPOWERED
     assert found.p == 0.0625

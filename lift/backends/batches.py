@@ -221,7 +221,7 @@ class Batches:
                 if once and _may_be_done(failed):
                     raise Unsure(refused.problem) from failed
             else:
-                self.messages.answered()
+                self.messages.answered(BATCHES)
                 return answer
             tries.used_s += time.monotonic() - sent
             tries.failures += 1

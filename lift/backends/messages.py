@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -155,8 +156,8 @@ class Messages:
     ) -> Evidence:
         """The model's answer, asked again until the deadline where there is none.
 
-        The deadline is of the trial's own calls and pauses; waiting for a turn, or for money,
-        does not count.
+        The deadline is of the trial's own calls and pauses, and of waiting for a turn once it was
+        refused; waiting for the first turn, or for money, does not count.
         """
         worst_usd = worst_case_usd(request, self.prices[request.model])
         tries = Tries(self.clock(), self.deadline_s)
@@ -183,28 +184,25 @@ class Messages:
         tries: Tries,
     ) -> Evidence | Refused:
         """One call; the meter knows what became of it, whatever that is."""
+        await self._turn(request.model, tries, partial(meter.bill, worst_usd, 0.0))
+        settled = partial(meter.lose, worst_usd)  # as long as nothing else is known
         sent = time.monotonic()
         try:
-            async with self.patience.turn(request.model):
-                sent = time.monotonic()
-                longest = CALL_OVERHEAD_S + request.max_tokens / SLOWEST_TOKENS_PER_S
-                message = await self._call(request, began, min(longest, tries.left_s))
-                usage, reply = read(message)
+            longest = CALL_OVERHEAD_S + request.max_tokens / SLOWEST_TOKENS_PER_S
+            message = await self._call(request, began, min(longest, tries.left_s))
+            usage, reply = read(message)
+            cost = cost_usd(usage, self.prices[request.model])
+            settled = partial(meter.bill, worst_usd, cost)
         except FAULTS as failed:
             tries.used_s += time.monotonic() - sent
             refused = self.understood(failed, partial(self._unserved, request))
-            refused = refused._replace(sent=sent)
-            if refused.billed:
-                await meter.lose(worst_usd)
-            else:
-                await meter.bill(worst_usd, 0.0)
-            return refused
-        except BaseException:
-            await meter.lose(worst_usd)
-            raise
-        cost = cost_usd(usage, self.prices[request.model])
-        await meter.bill(worst_usd, cost)
-        self.answered()
+            if not refused.billed:
+                settled = partial(meter.bill, worst_usd, 0.0)
+            return refused._replace(sent=sent)
+        finally:
+            await self.patience.leave(request.model)
+            await settled()
+        self.answered(request.model)
         return evidence_of(
             usage,
             reply,
@@ -214,9 +212,37 @@ class Messages:
             ended_ms=self.clock(),
         )
 
-    def answered(self) -> None:
-        """A call was answered as it should be."""
-        self.patience.answered()
+    async def _turn(self, model: str, tries: Tries, unsent: Callable[[], Awaitable[None]]) -> None:
+        """Take a place. A request that was refused waits for it on its own time.
+
+        Args:
+            model: that is asked.
+            tries: of the request.
+            unsent: called where it comes to nothing.
+
+        Raises:
+            BackendError: the time is up.
+        """
+        began = time.monotonic()
+        try:
+            left_s = tries.left_s - SHORTEST_CALL_S if tries.failures else None
+            async with asyncio.timeout(left_s):
+                await self.patience.take(model)
+        except TimeoutError:
+            await unsent()
+            raise BackendError(
+                f"no answer within {self.deadline_s:.0f} s: the server takes no more calls now",
+                lost_usd=tries.lost_usd,
+            ) from None
+        except BaseException:
+            await unsent()
+            raise
+        if tries.failures:
+            tries.used_s += time.monotonic() - began
+
+    def answered(self, model: str) -> None:
+        """A call of a model was answered as it should be."""
+        self.patience.answered(model)
         self._contact = self._answered = True
 
     async def close(self) -> None:
@@ -256,18 +282,20 @@ class Messages:
         if refused.crowded:
             self.patience.crowded()
         asked = refused.pause_s
-        pause = self.patience.backoff(tries.failures) if asked is None else asked
-        if pause >= tries.left_s - SHORTEST_CALL_S:
-            said = f"; the server asks for {asked:.0f} s of patience" if asked else ""
+        pause = self.patience.backoff(tries.failures)
+        if asked is not None:
+            # the first time it is enough to wait as long as all do
+            pause = pause if tries.failures > 1 else 0.0
+            self.patience.limited(model, asked, began=refused.sent, per_s=refused.per_s)
+        least = max(pause, asked or 0.0, self.patience.paces[model].pause())
+        if least >= tries.left_s - SHORTEST_CALL_S:
+            said = f"; the server asks for {least:.0f} s of patience" if least > pause else ""
             raise BackendError(
                 f"no answer within {self.deadline_s:.0f} s: {refused.problem.what}{said}",
                 lost_usd=tries.lost_usd,
             ) from refused.problem
         tries.used_s += pause
-        if asked is None:
-            await asyncio.sleep(pause)
-        else:
-            self.patience.limited(model, asked, began=refused.sent, per_s=refused.per_s)
+        await asyncio.sleep(pause)
 
     def _check_contact(self, refused: Refused, tries: Tries) -> None:
         """Raise where trying again is of no use.
@@ -451,7 +479,8 @@ def _calls_per_s(failed: anthropic.APIStatusError) -> float | None:
         failed.response.headers.get(f"anthropic-ratelimit-requests-{what}", "")
         for what in ("limit", "remaining")
     )
-    return int(limit) / 60 if left == "0" and limit.isdecimal() and int(limit) else None
+    known = left == "0" and re.fullmatch(r"0*[1-9][0-9]{0,8}", limit)
+    return int(limit) / 60 if known else None
 
 
 def _said(failed: Exception) -> str:

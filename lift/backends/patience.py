@@ -17,45 +17,61 @@ FIRST_PROBE_S, LAST_PROBE_S = 30.0, 600.0
 
 
 class Pace:
-    """When the calls of one model may go, once the server refused one of them.
+    """How many calls of one model may be in flight, and from when on the next one may go.
 
-    The server is taken for a bucket that one call empties by one and that fills steadily: it was
-    empty when it refused, so how much is in it is known from then on.
+    Where a server says how many calls it takes in a time, it is taken for a bucket that one call
+    empties by one and that fills steadily. It was empty when it refused, so how much is in it is
+    known from then on.
+
+    Args:
+        concurrency: calls in flight at most; at least 1.
     """
 
-    def __init__(self) -> None:
-        self.resume_at = 0.0
-        self.shrunk_at = 0.0
-        self.per_s: float | None = None
-        """Calls a second that the server says it takes; None where that is not known."""
-        self._empty_at = 0.0
+    def __init__(self, concurrency: int) -> None:
+        self.limit = float(concurrency)
+        self.in_flight = 0
+        self._resume_at = 0.0
+        self._refused_at = 0.0
+        self._per_s: float | None = None
         self._granted = 0
 
-    def pause(self, now: float) -> float:
+    def pause(self) -> float:
         """Seconds until the next call may go; 0 or less where it may."""
-        if now < self.resume_at or self.per_s is None:
-            return self.resume_at - now
-        filled = (now - self._empty_at) * self.per_s - self._granted
-        return (1 - filled) / self.per_s
+        now = time.monotonic()
+        if now < self._resume_at or self._per_s is None:
+            return self._resume_at - now
+        filled = (now - self._refused_at) * self._per_s - self._granted
+        return (1 - filled) / self._per_s
+
+    def has_room(self) -> bool:
+        """Whether the next call may go now."""
+        return self.in_flight < max(1, int(self.limit)) and self.pause() <= 0
 
     def grant(self) -> None:
         """A call goes."""
+        self.in_flight += 1
         self._granted += 1
 
-    def empty(self, now: float, per_s: float | None) -> None:
-        """The server refused a call."""
-        self.per_s, self._empty_at, self._granted = per_s, now, 0
+    def refuse(self, seconds: float, *, began: float, per_s: float | None) -> None:
+        """The server refused a call; see Patience.limited."""
+        now = time.monotonic()
+        self._resume_at = max(self._resume_at, now + seconds)
+        if began < self._refused_at:
+            return
+        if per_s is None or self._per_s is not None:
+            self.limit = max(1.0, min(self.limit, self.in_flight) / 2)
+        self._refused_at, self._per_s, self._granted = now, per_s, 0
 
 
 class Patience:
     """How many calls may be in flight, and from when on.
 
-    A rate limit (calls in a time) makes every caller of that model wait. Where the server says how
-    many calls it takes in a time, they go at that pace from then on; where it does not, or refuses
-    one at that pace, the calls in flight are halved, and each answer lets them grow again, by one
-    for every full round (additive increase, multiplicative decrease). A limit of calls at once
-    takes one place away for each call it refuses, which finds the limit; beyond it is only probed
-    now and then.
+    A rate limit (calls in a time) makes every caller of that model wait, and of no other one. Where
+    the server says how many calls it takes in a time, they go at that pace from then on; where it
+    does not, or refuses one at that pace, the calls in flight of the model are halved, and each
+    answer lets them grow again, by one for every full round (additive increase, multiplicative
+    decrease). A limit of calls at once takes one place away for each call it refuses, which finds
+    the limit; beyond it is only probed now and then.
 
     Args:
         concurrency: calls in flight at most; at least 1.
@@ -66,34 +82,53 @@ class Patience:
         self.most = concurrency
         self.limit = float(concurrency)
         self.in_flight = 0
-        self._paces: defaultdict[str, Pace] = defaultdict(Pace)
+        self.paces: defaultdict[str, Pace] = defaultdict(lambda: Pace(concurrency))
         self._crowd = concurrency + 1
         self._probe_at = 0.0
         self._probe_s = FIRST_PROBE_S
         self._changed = asyncio.Condition()
         self._random = random.Random(seed)
 
-    @asynccontextmanager
-    async def turn(self, model: str) -> AsyncIterator[None]:
-        """Hold a place among the calls in flight.
+    async def take(self, model: str) -> None:
+        """Wait for a place among the calls in flight, and take it.
 
         Args:
             model: that is asked, or another thing that servers limit by itself.
         """
-        async with self._changed:
-            await self._changed.wait_for(lambda: self.in_flight < max(1, int(self.limit)))
-            self.in_flight += 1
-        try:
-            pace = self._paces[model]
+        pace = self.paces[model]
+        while True:
             # others may be told to wait while this one waits, so look again
-            while (pause := pace.pause(time.monotonic())) > 0:  # noqa: ASYNC110
+            while (pause := pace.pause()) > 0:  # noqa: ASYNC110
                 await asyncio.sleep(pause)
-            pace.grant()
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._has_room() and self._is_free(pace))
+                if pace.has_room():
+                    self.in_flight += 1
+                    pace.grant()
+                    return
+
+    async def leave(self, model: str) -> None:
+        """Give a place back."""
+        async with self._changed:
+            self.in_flight -= 1
+            self.paces[model].in_flight -= 1
+            self._changed.notify_all()
+
+    @asynccontextmanager
+    async def turn(self, model: str) -> AsyncIterator[None]:
+        """Hold a place among the calls in flight; see `take`."""
+        await self.take(model)
+        try:
             yield
         finally:
-            async with self._changed:
-                self.in_flight -= 1
-                self._changed.notify_all()
+            await self.leave(model)
+
+    def _has_room(self) -> bool:
+        return self.in_flight < max(1, int(self.limit))
+
+    def _is_free(self, pace: Pace) -> bool:
+        """Whether no more of a model's calls are in flight than may be; or none may go now."""
+        return pace.has_room() or pace.pause() > 0
 
     def crowded(self) -> None:
         """The server refused a call because too many are in flight."""
@@ -117,17 +152,12 @@ class Patience:
             per_s: calls a second that the server says it takes, above 0; None where it does not,
                 or where it is not the number of calls that was too high.
         """
-        now, pace = time.monotonic(), self._paces[model]
-        pace.resume_at = max(pace.resume_at, now + seconds)
-        if began < pace.shrunk_at:
-            return
-        pace.shrunk_at = now
-        if per_s is None or pace.per_s is not None:
-            self.limit = max(1.0, min(self.limit, self.in_flight) / 2)
-        pace.empty(now, per_s)
+        self.paces[model].refuse(seconds, began=began, per_s=per_s)
 
-    def answered(self) -> None:
+    def answered(self, model: str) -> None:
         """A call was answered: let a little more through."""
+        pace = self.paces[model]
+        pace.limit = min(self.most, pace.limit + 1 / pace.limit)
         grown = min(self.most, self.limit + 1 / self.limit)
         if grown < self._crowd or time.monotonic() >= self._probe_at:
             self.limit = grown

@@ -101,11 +101,15 @@ def command(
 def _from_journal(
     config: Config, experiment: str | None, _since: timedelta, *, hashed: bool
 ) -> Recorded:
+    from lift.cli.printed import print_left
     from lift.journal import Journal
     from lift.results import recorded
 
     with Journal(config.path("journal"), create=False) as journal:
-        return recorded(journal, experiment, hashed=hashed)
+        found = recorded(journal, experiment, hashed=hashed)
+        if calls := len(journal.in_batches(found.experiment.name)):
+            print_left(found.experiment.name, calls, as_json=False)
+        return found
 
 
 def _from_langfuse(

@@ -40,7 +40,8 @@ def command(
 
     Accepted is what scores higher than the best recorded for its model, and higher than without
     the skill; equal is a reject, and so is a partial or invalid run. FILE is written by
-    `lift run --out FILE`.
+    `lift run --out FILE`, for the skill that ITEM names. --record writes the baseline and the row
+    of the ledger into baselines/ in the datasets' folder; --pages are files in docs/.
 
     \b
     Examples:
@@ -65,6 +66,8 @@ def command(
         click.echo(f"{word}: {visible(model)} {ruling.after:.4f} ({before})")
         for line in (*ruling.reasons, *ruling.notes):
             click.echo(f"  {visible(line)}")
+    if record and not as_json:
+        click.echo(f"recorded in {config.settings.datasets_dir}/baselines")
     failed = [f"{model}: {'; '.join(r.reasons)}" for model, r in rulings.items() if not r.accepted]
     if failed:
         raise ThresholdMissed("rejected", where=" · ".join(failed))

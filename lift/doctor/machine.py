@@ -53,7 +53,7 @@ def claude(root: Path) -> Finding:
     said = _said("claude", "--version", folder=root)
     if said:
         return ok("claude", said)
-    return noted("claude", "not found", "install Claude Code, to have it answer; nothing else does")
+    return noted("claude", "not found", "nothing to do: no suite here asks it")
 
 
 def _said(*command: str, folder: Path) -> str:

@@ -16,11 +16,15 @@ from types import TracebackType
 from typing import Self
 
 from lift.errors import JournalError
+from lift.files import closed
 from lift.journal.migrations import MIGRATIONS, statements
 from lift.paths import exists
 
 BALLAST_BYTES = 1 << 16
 """Set aside beside the journal for each call in flight, given back when the disk is full."""
+
+LOCK = ".{}.lock"
+"""What the name of the file that holds an experiment ends in."""
 
 LOCKED_TRIES = 50
 
@@ -43,6 +47,12 @@ class Database:
         if not create and not exists(path):
             raise JournalError(
                 "no journal here", where=str(path), fix="run lift --quick first, or set journal"
+            )
+        if too_long := closed(path.with_name(path.name + LOCK.format("0" * 16))):
+            raise JournalError(
+                f"no journal can be there: {too_long.strerror}",
+                where=str(path),
+                fix="set journal to a file that can be made",
             )
         with self._explained():
             _make_private(path)
@@ -84,7 +94,7 @@ class Database:
     @contextlib.contextmanager
     def _held(self, what: str, waiting: Callable[[], None]) -> Iterator[None]:
         name = hashlib.sha256(what.encode()).hexdigest()[:16]
-        path = self.path.with_name(f"{self.path.name}.{name}.lock")
+        path = self.path.with_name(self.path.name + LOCK.format(name))
         with self._explained():
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

@@ -136,14 +136,14 @@ class Reader(Columns, Judges):
             return dict(row)
 
     def trials(self, experiment: str) -> list[dict[str, Any]]:
-        """The rows of frames.TRIALS."""
+        """The rows of frames.TRIALS; a reused answer at what it cost when it was paid for."""
         with self._explained():
             rows = self._db.execute(
                 """
                 SELECT dataset, item, category, condition, model, repeat,
                     coalesce(attempt, 0) AS attempt, coalesce(status, :planned) AS status,
-                    coalesce((SELECT sum(cost_usd) FROM attempts WHERE trial = latest.id), 0.0)
-                        AS cost_usd,
+                    coalesce((SELECT sum(cost_usd + kept_usd) FROM attempts
+                        WHERE trial = latest.id), 0.0) AS cost_usd,
                     coalesce(ended_ms - started_ms, 0) / 1000.0 AS seconds,
                     coalesce(input_tokens, 0) AS input_tokens,
                     coalesce(output_tokens, 0) AS output_tokens

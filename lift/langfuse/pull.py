@@ -14,14 +14,15 @@ from lift.langfuse import ids, planned, scores
 from lift.langfuse.client import PAGE, Connection, Query
 from lift.langfuse.faults import LangfuseError
 from lift.langfuse.present import items
-from lift.langfuse.runs import TrialKey
-from lift.langfuse.traces import (
+from lift.langfuse.runs import (
     CACHE_READ_TOKENS,
     CACHE_WRITE_TOKENS,
-    CHECKS,
     KEPT_MS,
-    unscored,
+    KEPT_USD,
+    LOST_USD,
+    TrialKey,
 )
+from lift.langfuse.traces import CHECKS, unscored
 from lift.langfuse.wire import milliseconds, moment, text
 from lift.schema import SETTLED, Status
 
@@ -110,7 +111,7 @@ def pulled(connection: Connection, experiment: str, *, since: datetime) -> Pulle
     _check_whole(latest, rows)
     rows += [row for attempt in latest.values() for row in _silent(attempt)]
     judges = _total(scores.JUDGE_COST_USD, (score["metadata"] for score in given))
-    lost = _total("lost_usd", (attempt.metadata for attempt in attempts.values()))
+    lost = _total(LOST_USD, (attempt.metadata for attempt in attempts.values()))
     asked = [attempt.metadata for attempt in latest.values()]
     facts = _experiment(about, trials, asked, judges_usd=judges, lost_usd=lost)
     in_time = sorted(every, key=lambda score: milliseconds(score["timestamp"]))
@@ -185,7 +186,9 @@ def _hashes(found: Sequence[Row], attempts: Mapping[str, Attempt]) -> dict[tuple
 
 def _attempts(found: Sequence[Row], given: Sequence[Row]) -> dict[str, Attempt]:
     """Trace → the attempt it is of, told by its root, or else by its scores."""
-    told = [(_trace(score), score["metadata"]) for score in given]
+    # a trial's own scores tell more than those of its checks
+    own = sorted(given, key=lambda score: score["metadata"][scores.KIND] == scores.TRIAL)
+    told = [(_trace(score), score["metadata"]) for score in own]
     told += [(item["traceId"], _metadata(item, "metadata")) for item in found]
     attempts = {
         trace: Attempt(row, metadata)
@@ -311,7 +314,7 @@ def _experiment(
         planned=len(trials),
         answered=sum(state in SETTLED for state in states),
         errored=states.count(Status.ERRORED),
-        cost_usd=sum(row[frames.COST_USD] for row in trials) + judges_usd,
+        cost_usd=sum(row[frames.COST_USD] for row in trials) - _total(KEPT_USD, asked) + judges_usd,
         lost_usd=lost_usd,
         conditions=tuple(sorted({row[frames.CONDITION] for row in trials})),
         reused=_reused(asked),

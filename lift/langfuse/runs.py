@@ -20,6 +20,13 @@ LONGEST_TAG = 200
 PROVIDERS = {"demo": "canned", "messages": "anthropic"}
 """Backend → who answers, as the side panel of a run names it."""
 
+LOST_USD, KEPT_MS, KEPT_USD = "lost_usd", "kept_ms", "kept_usd"
+"""Metadata: worst case of calls that reported no usage; when the reply was paid for and how dear it
+was then, if it was given before."""
+
+CACHE_READ_TOKENS, CACHE_WRITE_TOKENS = "cache_read_tokens", "cache_write_tokens"
+"""Metadata: tokens from and to the prompt cache."""
+
 TrialKey = tuple[Any, ...]
 """What tells a trial from the others of its experiment: the values of frames.TRIAL."""
 
@@ -154,6 +161,18 @@ def trial_row(record: Record, known: Facts) -> dict[str, str | int | float]:
         frames.INPUT_TOKENS: evidence.usage.total_input_tokens,
         frames.OUTPUT_TOKENS: evidence.usage.output_tokens,
     }
+
+
+def billing(evidence: Evidence) -> dict[str, int | float]:
+    """Metadata of what a trial was billed for, where there is anything."""
+    known = {
+        LOST_USD: evidence.lost_usd,
+        KEPT_MS: evidence.kept_ms or 0,
+        KEPT_USD: evidence.kept_usd,
+        CACHE_READ_TOKENS: evidence.usage.cache_read_tokens,
+        CACHE_WRITE_TOKENS: evidence.usage.cache_write_tokens,
+    }
+    return {name: value for name, value in known.items() if value}
 
 
 def join_keys(record: Record, known: Facts) -> dict[str, str]:

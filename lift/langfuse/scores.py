@@ -64,10 +64,10 @@ def check_scores(record: Record, *, known: Facts) -> list[Body]:
     weighted = [(s.value, s.weight) for s in record.scores if s.value is not None and not s.judged]
     if total := sum(weight for _, weight in weighted):
         mean = sum(value * weight for value, weight in weighted) / total
-        bodies.append(_body(record, known, mean, name=SCORE, metadata={KIND: TRIAL}))
+        bodies.append(_body(record, known, mean, name=SCORE, metadata=_of_trial(record)))
     verdicts = [score.passed for score in record.scores if score.passed is not None]
     if verdicts:
-        bodies.append(_body(record, known, all(verdicts), name=PASSED, metadata={KIND: TRIAL}))
+        bodies.append(_body(record, known, all(verdicts), name=PASSED, metadata=_of_trial(record)))
     return bodies
 
 
@@ -75,8 +75,13 @@ def errored_score(record: Record, *, known: Facts) -> Body:
     """What marks a trial that nobody answered: a comparison shows no errors, only scores."""
     return _body(
         record, known, True,
-        name=ERRORED, comment=runs.ended(record).why, metadata={KIND: TRIAL},
+        name=ERRORED, comment=runs.ended(record).why, metadata=_of_trial(record),
     )  # fmt: skip
+
+
+def _of_trial(record: Record) -> dict[str, str | int | float | bool]:
+    """Metadata of a trial's own scores: a server may show no metadata of its root."""
+    return {KIND: TRIAL, **runs.billing(runs.ended(record))}
 
 
 def judge_score(record: Record, evaluator: str, *, known: Facts) -> Body:

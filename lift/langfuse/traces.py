@@ -22,11 +22,6 @@ UNSCORED = "unscored"
 CHECKS = "checks"
 """Metadata: how many checks scored the trial; so many scores there must be."""
 
-KEPT_MS, CACHE_READ_TOKENS, CACHE_WRITE_TOKENS = (
-    "kept_ms", "cache_read_tokens", "cache_write_tokens",
-)  # fmt: skip
-"""Metadata: when the reply was paid for, if it was given before; tokens from and to the cache."""
-
 LEVELS = {Status.ERRORED: "ERROR", Status.FAILED: "WARNING"}
 
 
@@ -133,13 +128,10 @@ def _told(record: Record, known: Facts) -> dict[str, Attribute]:
     metadata = runs.join_keys(record, known)
     more: dict[str, str | int | float] = {
         CHECKS: sum(score.value is not None for score in record.scores),
-        "lost_usd": evidence.lost_usd,
         "stop_reason": (evidence.reply and evidence.reply.stop_reason) or "",
         UNSCORED: _unscored(record.scores),
         "cached": evidence.cached,
-        KEPT_MS: evidence.kept_ms or 0,
-        CACHE_READ_TOKENS: evidence.usage.cache_read_tokens,
-        CACHE_WRITE_TOKENS: evidence.usage.cache_write_tokens,
+        **runs.billing(evidence),
     }
     metadata |= flat({name: value for name, value in more.items() if value})
     output = evidence.text if evidence.reply else attribute({"error": evidence.why})

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
 
+from lift.comparing import FEWEST_ITEMS
 from lift.diagnostics import Diagnostics, ModelItem, Undiscerning
+from lift.frames import HIGH, ITEMS, LOSSES, LOW, WINS
 from lift.results import Result
+from lift.stats import FEW
 
 LONGEST = 98
 """Characters of a line; it names as many items as fit, JSON has more."""
@@ -36,6 +40,18 @@ def lines(found: Diagnostics) -> list[str]:
     ]
     told = [_line(head, names, count) for count, head, names in kinds if names]
     return [*told, *map(_undiscerning, found.undiscerning)]
+
+
+def interval(row: Mapping[Hashable, Any]) -> str:
+    """The interval of a row of CATEGORIES; how many items moved, where it would say too little.
+
+    Where labels were permuted within items, few items make no difference to that.
+    """
+    moved = row[WINS] + row[LOSSES]
+    enough = row[ITEMS] < FEWEST_ITEMS or moved >= FEW
+    if enough and row[LOW] < row[HIGH]:
+        return f"[{row[LOW]:+.2f}, {row[HIGH]:+.2f}]"
+    return f"{moved} of {row[ITEMS]} moved"
 
 
 def failures(result: Result) -> str:

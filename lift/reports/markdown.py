@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Hashable
 from typing import Any
 
 from lift.backends.demo import NOTICE
@@ -14,14 +13,10 @@ from lift.frames import (
     CATEGORY,
     DATASET,
     DELTA,
-    HIGH,
     ITEM,
     ITEMS,
-    LOSSES,
-    LOW,
     MODEL,
     OTHER,
-    WINS,
 )
 from lift.redact import PLACEHOLDER, redacted
 from lift.reports import findings, judges
@@ -68,7 +63,9 @@ def _table(result: Result) -> str:
         names = [row[MODEL]] if several else []
         names.append("**all**" if row[DATASET] == ALL else f"{row[DATASET]} / {row[CATEGORY]}")
         numbers = [str(row[ITEMS]), _number(row[BASE]), _number(row[OTHER])]
-        lines.append(_row([*names, *numbers, _number(row[DELTA], sign=True), _interval(row)]))
+        lines.append(
+            _row([*names, *numbers, _number(row[DELTA], sign=True), findings.interval(row)])
+        )
     return "\n".join(lines)
 
 
@@ -105,12 +102,6 @@ def _bill(result: Result) -> str:
         f"{one.answered} of {one.planned} trials answered{errors}"
         f"{f', {failed}' if failed else ''} · ${one.cost_usd:.4f}"
     )
-
-
-def _interval(row: dict[Hashable, Any]) -> str:
-    if row[LOW] != row[LOW] or row[HIGH] != row[HIGH]:
-        return f"{row[WINS] + row[LOSSES]} of {row[ITEMS]} moved"
-    return f"[{row[LOW]:+.2f}, {row[HIGH]:+.2f}]"
 
 
 def _number(value: float, *, sign: bool = False) -> str:

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from lift.against import Against, left_out
 from lift.agreement import Judging
-from lift.comparing import FEWEST_ITEMS
 from lift.frames import (
     ALL,
     BASE,
@@ -22,20 +21,15 @@ from lift.frames import (
     DELTA,
     FAILED_BASE,
     FAILED_OTHER,
-    HIGH,
     ITEMS,
-    LOSSES,
-    LOW,
     MODEL,
     OTHER,
-    WINS,
 )
 from lift.reports import findings
 from lift.reports.judges import standing, summaries, told
 from lift.reports.listing import heading, moment, side
 from lift.reports.screen import Table, plain, prose, rendered
 from lift.results import Result
-from lift.stats import FEW
 from lift.suggesting import Suggestion
 
 COLORS = {"HELPS": "green", "HURTS": "red", "INVALID": "red"}
@@ -107,7 +101,7 @@ def _table(result: Result) -> list[Table]:
         style = "bold" if row[DATASET] == ALL else ""
         cells: list[str | Text] = [str(row[name]) for name in names[: names.index(ITEMS)]]
         cells += [str(row[ITEMS]), _share(row[BASE]), _share(row[OTHER]), _delta(row[DELTA])]
-        cells += [_interval(row), _scale(row[BASE], row[OTHER])]
+        cells += [findings.interval(row), _scale(row[BASE], row[OTHER])]
         cells += [cell(row) for _, cell in extras]
         table.add_row(*cells, style=style)
     return [table]
@@ -184,17 +178,6 @@ def _delta(value: float) -> Text:
     rounded = round(value, 2) + 0.0  # no minus zero
     style = "green" if rounded > 0 else "red" if rounded < 0 else ""
     return Text(f"{rounded:+.2f}", style=style)
-
-
-def _interval(row: Row) -> str:
-    """The interval; how many items moved, where they are too few for one.
-
-    Where labels were permuted within items, few items make no difference to that.
-    """
-    enough = row[ITEMS] < FEWEST_ITEMS or row[WINS] + row[LOSSES] >= FEW
-    if enough and row[LOW] == row[LOW] and row[HIGH] == row[HIGH]:
-        return f"[{row[LOW]:+.2f}, {row[HIGH]:+.2f}]"
-    return f"{row[WINS] + row[LOSSES]} of {row[ITEMS]} moved"
 
 
 def _scale(base: float, other: float) -> Text:
