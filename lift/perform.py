@@ -67,15 +67,12 @@ def perform(
             jobs = _jobs(config, prepared, journal, watcher)
             if jobs:
                 names = [dataset.name for dataset in plan.datasets]
-                models = {trial.model for trial in plan.trials}
                 calls = Calls(plan.experiment, plan.backend, names, prepared.prices)
                 work = _perform(
                     config,
                     calls,
                     jobs,
                     journal,
-                    # servers limit each model by itself: who waits for one holds up no other
-                    workers=in_flight * len(models),
                     fresh=prepared.fresh,
                     meanwhile=meanwhile,
                     received=received,
@@ -107,7 +104,7 @@ def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
         known = prices([config.settings.judge_model], config.settings, backend)
         calls = Calls(experiment.name, backend, experiment.datasets, known)
         journal.set_aside(config.settings.concurrency)
-        asyncio.run(_perform(config, calls, jobs, journal, workers=config.settings.concurrency))
+        asyncio.run(_perform(config, calls, jobs, journal))
 
 
 @dataclass(frozen=True)
@@ -209,7 +206,6 @@ async def _perform(
     jobs: Sequence[Job],
     journal: Journal,
     *,
-    workers: int,
     fresh: bool = False,
     meanwhile: Callable[[], None] = lambda: None,
     received: Received = (),
@@ -230,7 +226,7 @@ async def _perform(
         meanwhile=meanwhile,
     )
     try:
-        await interruptible(run, jobs, workers=workers, received=received)
+        await interruptible(run, jobs, workers=config.settings.concurrency, received=received)
     finally:
         with suppress(JournalError):  # what stopped the run is the error to tell of
             journal.settle(calls.experiment, budget.committed_usd)

@@ -138,13 +138,10 @@ def _result(found: Recorded, pair: Pair) -> Result:
 
 
 def _prices(found: Recorded) -> dict[str, float]:
-    """Model → what one more of its trials costs, with its votes where those are told apart."""
+    """Model → what one of its answers costs, on average."""
     answered = found.trials[found.trials[frames.STATUS].isin(list(SETTLED))]
     means = answered.groupby(frames.MODEL, observed=True)[frames.COST_USD].mean()
-    # of reused answers the experiment paid nothing, so what is left is no votes' then
-    votes = found.experiment.cost_usd - answered[frames.COST_USD].sum()
-    judging = max(0.0, votes) / len(answered) if len(answered) else 0.0
-    return {str(model): float(mean) + judging for model, mean in means.items()}
+    return {str(model): float(mean) for model, mean in means.items()}
 
 
 def _chosen(found: Recorded, base: str | None, other: str | None) -> list[Pair]:

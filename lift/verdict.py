@@ -96,7 +96,7 @@ def claims(
         comparison: the deltas.
         scored: TRIAL_SCORES of the same experiment.
         margin: a delta within ± this is no difference; above 0.
-        usd_per_trial: model → mean cost of a trial, for what more of them would cost.
+        usd_per_trial: model → mean cost of an answer, for what more of them would cost.
         triggered: share of with-skill trials that loaded the skill; None where it cannot but be
             loaded.
     """
@@ -229,9 +229,9 @@ def _says(claim: Claim, comparison: Comparison, movers: Moved, margin: float) ->
     )
     if claim.verdict is Verdict.NO_DIFFERENCE:
         return f"{size}, within ±{margin:g} for {claim.scope} ({how})"
-    told = movers.few and claim.scope is Scope.LIKE_THESE
-    # where no trial differs from another, no interval has a width that means anything
-    sure = str(movers) if told or claim.low == claim.high else span(claim)
+    sure = str(movers) if movers.few and claim.scope is Scope.LIKE_THESE else span(claim)
+    if claim.scope is Scope.THESE_ONLY and claim.low is not None and claim.low == claim.high:
+        sure = f"({movers.moved} of {movers.n} moved)"  # a width of 0 would say that it is certain
     return f"{size} {sure} for {claim.scope} ({how}, {_p(claim.p)})"
 
 

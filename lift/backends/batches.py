@@ -210,10 +210,11 @@ class Batches:
         """
         tries = Tries(0, self.messages.deadline_s)
         while True:
-            sent = time.monotonic()
+            asked = sent = time.monotonic()
             try:
                 async with self.messages.patience.turn(BATCHES):
                     sent = time.monotonic()
+                    tries.used_s += sent - asked if tries.failures else 0.0
                     async with asyncio.timeout(CALL_S):
                         answer = await call()
             except FAULTS as failed:

@@ -200,8 +200,10 @@ class Messages:
                 settled = partial(meter.bill, worst_usd, 0.0)
             return refused._replace(sent=sent)
         finally:
-            await self.patience.leave(request.model)
-            await settled()
+            try:
+                await settled()
+            finally:
+                await self.patience.leave(request.model)
         self.answered(request.model)
         return evidence_of(
             usage,

@@ -12,6 +12,9 @@ from contextlib import asynccontextmanager
 LONGEST_PAUSE_S = 20.0
 SHORTEST_PAUSE_S = 0.25
 
+BUCKET_S = 60.0
+"""Of calls that a server's bucket holds at most: limits are told by the minute."""
+
 FIRST_PROBE_S, LAST_PROBE_S = 30.0, 600.0
 """After so long one call more is tried than the server allowed at once; doubled each time."""
 
@@ -33,15 +36,21 @@ class Pace:
         self._resume_at = 0.0
         self._refused_at = 0.0
         self._per_s: float | None = None
-        self._granted = 0
+        self._level = 0.0
+        """Calls in the bucket at `_filled_at`."""
+        self._filled_at = 0.0
 
     def pause(self) -> float:
         """Seconds until the next call may go; 0 or less where it may."""
         now = time.monotonic()
         if now < self._resume_at or self._per_s is None:
             return self._resume_at - now
-        filled = (now - self._refused_at) * self._per_s - self._granted
-        return (1 - filled) / self._per_s
+        return (1 - self._fill(now, self._per_s)) / self._per_s
+
+    def _fill(self, now: float, per_s: float) -> float:
+        filled = self._level + (now - self._filled_at) * per_s
+        self._level, self._filled_at = min(filled, per_s * BUCKET_S), now
+        return self._level
 
     def has_room(self) -> bool:
         """Whether the next call may go now."""
@@ -50,7 +59,7 @@ class Pace:
     def grant(self) -> None:
         """A call goes."""
         self.in_flight += 1
-        self._granted += 1
+        self._level -= 1
 
     def refuse(self, seconds: float, *, began: float, per_s: float | None) -> None:
         """The server refused a call; see Patience.limited."""
@@ -60,7 +69,9 @@ class Pace:
             return
         if per_s is None or self._per_s is not None:
             self.limit = max(1.0, min(self.limit, self.in_flight) / 2)
-        self._refused_at, self._per_s, self._granted = now, per_s, 0
+        self._refused_at = now
+        if per_s is not None:  # else it was not the number of calls
+            self._per_s, self._level, self._filled_at = per_s, 0.0, now
 
 
 class Patience:
@@ -109,9 +120,9 @@ class Patience:
 
     async def leave(self, model: str) -> None:
         """Give a place back."""
+        self.in_flight -= 1
+        self.paces[model].in_flight -= 1
         async with self._changed:
-            self.in_flight -= 1
-            self.paces[model].in_flight -= 1
             self._changed.notify_all()
 
     @asynccontextmanager

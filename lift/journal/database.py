@@ -48,7 +48,7 @@ class Database:
             raise JournalError(
                 "no journal here", where=str(path), fix="run lift --quick first, or set journal"
             )
-        if too_long := closed(path.with_name(path.name + LOCK.format("0" * 16))):
+        if too_long := closed(path.parent / (path.name + LOCK.format("0" * 16))):
             raise JournalError(
                 f"no journal can be there: {too_long.strerror}",
                 where=str(path),
