@@ -80,7 +80,7 @@ def result(folder: Path, model: str = "m") -> Path:
     best = {"score": 0.5, "without": 0.1, "repeats": 3, "run": "r", "date": "2026-01-01"}
     candidate = {"model": model, "best": best, "claim": claim}
     path = folder / "result.json"
-    content = {"experiment": {"canned": False}, "candidates": [candidate]}
+    content = {"experiment": {"canned": False, "skill": "greet"}, "candidates": [candidate]}
     content |= {"base": "without_skill", "other": "with_skill"}
     path.write_text(json.dumps(content))
     (folder / "docs").mkdir()
