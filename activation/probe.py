@@ -136,7 +136,7 @@ class _Said(Noun):
 
 
 @dataclass(frozen=True)
-class Asking:
+class Asking(Job):
     """The job of one vote on one trigger prompt."""
 
     dataset: str
@@ -159,11 +159,6 @@ class Asking:
             max_tokens=MAX_TOKENS,
             output_schema=SCHEMA,
         )
-
-    @cached_property
-    def question(self) -> str:
-        """Identifies what is asked."""
-        return self.request.question
 
     @property
     def label(self) -> Label:

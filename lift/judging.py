@@ -33,7 +33,7 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class Voting:
+class Voting(Job):
     """The job of one vote."""
 
     trial: Trial
@@ -49,11 +49,6 @@ class Voting:
     def request(self) -> Request:
         """The judge's question."""
         return self.judge.question(self.judged, prompt=self.prompt, model=self.model)
-
-    @cached_property
-    def question(self) -> str:
-        """Identifies what is asked."""
-        return self.request.question
 
     @property
     def label(self) -> Label:

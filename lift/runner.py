@@ -59,7 +59,7 @@ def score_stored(plan: Plan, journal: Journal) -> None:
 
 
 @dataclass(frozen=True)
-class Asking:
+class Asking(Job):
     """The job of a trial.
 
     Args:
@@ -82,11 +82,6 @@ class Asking:
     def request(self) -> Request:
         """What the trial sends."""
         return self.asks(self.trial)
-
-    @cached_property
-    def question(self) -> str:
-        """Identifies what is asked."""
-        return self.request.question
 
     @property
     def label(self) -> Label:

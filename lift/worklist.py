@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
 from lift.schema import Evidence, Label, Request
@@ -45,10 +46,10 @@ class Job(Protocol):
         """What is sent."""
         ...
 
-    @property
+    @cached_property
     def question(self) -> str:
         """Identifies what is asked; see Request.question."""
-        ...
+        return self.request.question
 
     @property
     def label(self) -> Label:

@@ -67,6 +67,14 @@ def test_confident_wants_a_small_p_too():
     assert not rule(asking(p=0.2), known(), confident=True).accepted
 
 
+@pytest.mark.parametrize(("p", "says"), [(0.2, "p = 0.200"), (None, "no test"), (0.05, "")])
+def test_where_means_alone_decide_it_is_said_that_it_may_be_chance(p: float | None, says: str):
+    notes = [one for one in rule(asking(p=p), known()).notes if "it may be chance" in one]
+
+    assert [says in one for one in notes] == [True] * bool(says)
+    assert not any("chance" in one for one in rule(asking(p=p), known(), confident=True).notes)
+
+
 def test_rebase_replaces_a_record_of_other_items():
     ruling = rule(asking(0.6), known(0.9, dataset_hash="other"), rebase=True)
 

@@ -109,6 +109,13 @@ def test_what_is_read_while_a_run_goes_on_has_the_scores_of_all_its_answers(jour
     assert [pair for pair in read if pair[0] != pair[1]] == []
 
 
+def test_a_name_that_leaves_no_room_for_the_lock_makes_nothing(tmp_path: Path):
+    with pytest.raises(JournalError, match="too long"):
+        Journal(tmp_path / ("x" * 245 + ".db"))
+
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_latest_attempt_counts_and_every_attempt_is_paid(journal: Journal):
     made = plan()
     first = made.trials[0]

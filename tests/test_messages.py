@@ -327,6 +327,27 @@ def test_a_retry_after_longer_than_the_deadline_is_not_waited_for():
     assert time.monotonic() - begun < 5
 
 
+def test_nobody_waits_for_a_retry_after_that_is_longer_than_a_trial_may_take():
+    limited = Says(status=429, headers=(("retry-after", "4000"),))
+
+    async def scenario(url: str) -> list[Evidence | BaseException]:
+        backend = Messages(
+            Credential(base_url=url, api_key=SecretStr(KEY)), prices={MODEL: PRICE},
+            concurrency=1, deadline_s=5, clock=lambda: 5,
+        )  # fmt: skip
+        calls = [backend.answer(REQUEST, label=LABEL, meter=Budget(100.0)) for _ in range(3)]
+        async with asyncio.timeout(60):
+            found = await asyncio.gather(*calls, return_exceptions=True)
+        await backend.close()
+        return found
+
+    with servers.serving(after(limited)) as model:
+        first, *others = asyncio.run(scenario(model.url))
+
+    assert isinstance(first, BackendError)
+    assert [one.text for one in others if isinstance(one, Evidence)] == ["fine", "fine"]
+
+
 def refusing(limit: str, after: str = "0") -> servers.Script:
     """A server that takes no calls, and says how many it takes a minute."""
     told = (

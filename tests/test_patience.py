@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lift.backends.patience import FIRST_PROBE_S, LONGEST_PAUSE_S, Patience
+from lift.backends.patience import FIRST_PROBE_S, LONGEST_PAUSE_S, Pace, Patience
 
 MODEL, JUDGE = "m", "j"
 
@@ -88,6 +89,30 @@ def test_calls_go_at_the_pace_that_the_server_tells():
     assert min(went) >= 0.1
     allowed = [number / 50 for number in range(1, 13)]  # the bucket was empty when it refused
     assert [late for late, least in zip(went, allowed, strict=True) if late < least] == []
+
+
+def test_what_a_bucket_holds_is_what_fills_it_in_a_minute(monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr("lift.backends.patience.time.monotonic", lambda: now)
+    pace = Pace(16)
+    pace.refuse(0, began=now, per_s=1)
+
+    now += 3600
+
+    for _ in range(60):
+        assert pace.pause() <= 0
+        pace.grant()
+    assert pace.pause() == pytest.approx(1)
+
+
+def test_too_many_tokens_leave_the_pace_of_calls_as_it_is(monkeypatch):
+    monkeypatch.setattr("lift.backends.patience.time.monotonic", lambda: 1000.0)
+    pace = Pace(16)
+    pace.refuse(0, began=1000.0, per_s=2)
+
+    pace.refuse(0, began=1000.0, per_s=None)
+
+    assert pace.pause() == pytest.approx(0.5)
 
 
 def test_refused_at_the_told_pace_the_calls_in_flight_are_halved():

@@ -35,6 +35,13 @@ def claim(
     return found
 
 
+def test_where_no_trial_differs_it_is_said_how_many_items_moved():
+    found = claim([([0.5, 0.5], [0.5, 0.5])] * 5)
+
+    assert "(0 of 5 moved) for these items only" in found.says
+    assert "[" not in found.says
+
+
 def test_five_items_one_way_with_one_repeat_settle_nothing():
     found = claim([([0.0], [1.0])] * 5, usd_per_trial={"m": 0.01})
 

@@ -230,15 +230,14 @@ class Messages:
             left_s = tries.left_s - SHORTEST_CALL_S if tries.failures else None
             async with asyncio.timeout(left_s):
                 await self.patience.take(model)
-        except TimeoutError:
+        except BaseException as failed:
             await unsent()
+            if not isinstance(failed, TimeoutError):
+                raise
             raise BackendError(
                 f"no answer within {self.deadline_s:.0f} s: the server takes no more calls now",
                 lost_usd=tries.lost_usd,
             ) from None
-        except BaseException:
-            await unsent()
-            raise
         if tries.failures:
             tries.used_s += time.monotonic() - began
 
@@ -283,14 +282,14 @@ class Messages:
         self._check_contact(refused, tries)
         if refused.crowded:
             self.patience.crowded()
-        asked = refused.pause_s
-        pause = self.patience.backoff(tries.failures)
-        if asked is not None:
-            # the first time it is enough to wait as long as all do
-            pause = pause if tries.failures > 1 else 0.0
+        asked, left_s = refused.pause_s, tries.left_s - SHORTEST_CALL_S
+        # the first time it is enough to wait as long as all do
+        waits_alone = asked is None or tries.failures > 1
+        pause = self.patience.backoff(tries.failures) if waits_alone else 0.0
+        if asked is not None and asked < left_s:  # longer than a trial may take, nobody waits
             self.patience.limited(model, asked, began=refused.sent, per_s=refused.per_s)
         least = max(pause, asked or 0.0, self.patience.paces[model].pause())
-        if least >= tries.left_s - SHORTEST_CALL_S:
+        if least >= left_s:
             said = f"; the server asks for {least:.0f} s of patience" if least > pause else ""
             raise BackendError(
                 f"no answer within {self.deadline_s:.0f} s: {refused.problem.what}{said}",

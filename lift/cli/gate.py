@@ -67,7 +67,7 @@ def command(
         for line in (*ruling.reasons, *ruling.notes):
             click.echo(f"  {visible(line)}")
     if record and not as_json:
-        click.echo(f"recorded in {config.settings.datasets_dir}/baselines")
+        click.echo(f"written to {config.settings.datasets_dir}/baselines")
     failed = [f"{model}: {'; '.join(r.reasons)}" for model, r in rulings.items() if not r.accepted]
     if failed:
         raise ThresholdMissed("rejected", where=" · ".join(failed))

@@ -26,6 +26,7 @@ NO_WAIT = click.option("--no-wait", is_flag=True, help="Look once; lift collect 
 
 
 LONGEST_PERIOD_DIGITS = 4
+"""Longer ones reach back before there was anything."""
 
 
 class Period(click.ParamType[timedelta]):
