@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lift.errors import SettingError
 from lift.frames import (
     ALL,
     ANSWERED,
@@ -45,8 +44,10 @@ from lift.frames import (
     P,
     shape,
 )
+from lift.grouping import Groups
 from lift.schema import SETTLED, WITH_SKILL, WITHOUT_SKILL, Status
 from lift.stats import Change, holm, permute_labels, sign_flip
+from lift.thresholds import Drop
 
 LEAST_COVERAGE = 0.95
 """Share of the planned trials that must be answered under either condition."""
@@ -92,21 +93,6 @@ class Comparison(NamedTuple):
         return frame[~frame[MODEL].isin(list(self.unfit))]
 
 
-class Drop(NamedTuple):
-    """A largest drop that is still accepted."""
-
-    size: float
-    """At least 0: absolute points of a score, or a share of base."""
-    relative: bool
-
-    def __str__(self) -> str:
-        return f"{self.size:.4g} points" if not self.relative else f"{self.size:.4g} of base"
-
-    def allowed(self, base: pd.Series) -> pd.Series:
-        """How far each delta may be below zero, in points, given its base."""
-        return base * self.size if self.relative else base * 0 + self.size
-
-
 def trial_scores(scores: pd.DataFrame) -> pd.DataFrame:
     """Each trial's score, the weighted mean of its evaluators: SCORES in, TRIAL_SCORES out.
 
@@ -114,16 +100,16 @@ def trial_scores(scores: pd.DataFrame) -> pd.DataFrame:
     out.
     """
     scored = scores[~scores[JUDGED]].dropna(subset=[VALUE])
-    weighted = scored.assign(**{SCORE: scored[VALUE] * scored[WEIGHT]})
-    sums = weighted.groupby(TRIAL, as_index=False, observed=True)[[SCORE, WEIGHT]].sum()
-    return shape(sums.assign(**{SCORE: sums[SCORE] / sums[WEIGHT]}), TRIAL_SCORES)
+    trials = Groups(scored, TRIAL)
+    means = trials.sum(scored[VALUE] * scored[WEIGHT]) / trials.sum(scored[WEIGHT])
+    return shape(trials.table().assign(**{SCORE: means}), TRIAL_SCORES)
 
 
 def judge_scores(scores: pd.DataFrame) -> pd.DataFrame:
     """What the judge gave each trial, the mean of its votes: SCORES in, TRIAL_SCORES out."""
     judged = scores[scores[JUDGED]].dropna(subset=[VALUE])
-    means = judged.groupby(TRIAL, as_index=False, observed=True)[[VALUE]].mean()
-    return shape(means.rename(columns={VALUE: SCORE}), TRIAL_SCORES)
+    trials = Groups(judged, TRIAL)
+    return shape(trials.table().assign(**{SCORE: trials.mean(judged[VALUE])}), TRIAL_SCORES)
 
 
 def deltas(scored: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
@@ -131,11 +117,12 @@ def deltas(scored: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
 
     The mean over repeats comes first. An item that is scored on one side only is left out.
     """
-    sides = scored.pivot_table(
-        index=[MODEL, DATASET, ITEM, CATEGORY], columns=CONDITION, values=SCORE, observed=True
-    )
-    paired = sides.reindex(columns=[base, other]).dropna()
-    paired = paired.set_axis([BASE, OTHER], axis="columns").reset_index()
+    items = Groups(scored, [MODEL, DATASET, ITEM, CATEGORY])
+    sides = {
+        side: items.mean(scored[SCORE], where=scored[CONDITION] == condition)
+        for side, condition in ((BASE, base), (OTHER, other))
+    }
+    paired = items.table().assign(**sides).dropna()
     return shape(paired.assign(**{DELTA: paired[OTHER] - paired[BASE]}), DELTAS)
 
 
@@ -286,26 +273,6 @@ def compare(
             judged, covered if len(judged) else covered.iloc[:0], by_judge, base=base, other=other
         ),
         unfit=_unfit(table, base=base, other=other),
-    )
-
-
-def parse_drop(text: str) -> Drop:
-    """Read a largest drop: `10%` is relative to base, `0.10` is absolute points.
-
-    Raises:
-        SettingError: it is neither, or below 0.
-    """
-    relative = text.strip().endswith("%")
-    try:
-        size = float(text.strip().removesuffix("%")) / (100 if relative else 1)
-    except ValueError:
-        size = -1.0
-    if 0 <= size <= 1:
-        return Drop(size, relative)
-    raise SettingError(
-        f"{text!r} is not a drop",
-        where="--max-drop",
-        fix="10% is relative to base, 0.10 is absolute points of a score",
     )
 
 

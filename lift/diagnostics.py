@@ -26,6 +26,7 @@ from lift.frames import (
     STATUS,
     VALUE,
 )
+from lift.grouping import Groups
 from lift.schema import Many, Noun, Status, Unit
 
 FIRST = 100
@@ -153,20 +154,24 @@ def _wavering(comparison: Comparison) -> pd.DataFrame:
     """Items and conditions whose trials differ, those that differ most first."""
     scored = comparison.fit(comparison.scored)
     sides = scored[scored[CONDITION].isin([comparison.base, comparison.other])]
-    trials = sides.groupby([MODEL, DATASET, ITEM, CONDITION], observed=True)[SCORE]
-    ends = pd.DataFrame({LOW: trials.min(), HIGH: trials.max()}).reset_index()
-    width = (ends[HIGH] - ends[LOW]).to_numpy()
-    order = np.argsort(-width, kind="stable")
-    return ends.iloc[order[width[order] > SAME]]
+    items = Groups(sides, [MODEL, DATASET, ITEM, CONDITION])
+    low, high = items.ends(sides[SCORE])
+    order = np.argsort(low - high, kind="stable")
+    wide = order[(high - low)[order] > SAME]
+    return items.table().assign(**{LOW: low, HIGH: high}).iloc[wide]
 
 
 def _undiscerning(comparison: Comparison, scores: pd.DataFrame) -> pd.DataFrame:
     """Evaluators that scored several items, and each of them the same on both sides."""
     kinds = [MODEL, DATASET, EVALUATOR]
-    means = comparison.fit(scores).groupby([*kinds, ITEM, CONDITION], observed=True)[VALUE].mean()
-    sides = means.unstack(CONDITION).reindex(columns=[comparison.base, comparison.other]).dropna()
-    base, other = sides[comparison.base], sides[comparison.other]
-    each = pd.DataFrame({DELTA: (other - base).abs(), VALUE: base}).groupby(kinds, observed=True)
+    scored = comparison.fit(scores).dropna(subset=[VALUE])
+    items = Groups(scored, [*kinds, ITEM])
+    base, other = (
+        items.mean(scored[VALUE], where=scored[CONDITION] == condition)
+        for condition in (comparison.base, comparison.other)
+    )
+    sides = items.table().assign(**{DELTA: np.abs(other - base), VALUE: base})
+    each = sides.dropna().groupby(kinds, observed=True)
     table = each.agg({DELTA: "max", VALUE: "mean"}).assign(**{ITEMS: each.size()}).reset_index()
     return table[(table[DELTA] <= SAME) & (table[ITEMS] >= SEVERAL)]
 

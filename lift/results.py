@@ -10,7 +10,8 @@ import pandas as pd
 
 from lift import frames
 from lift.against import Against, Recorded, aligned
-from lift.comparing import Comparison, Drop, compare, dropped, trial_scores
+from lift.ahead import Reading
+from lift.comparing import Comparison, compare, dropped, trial_scores
 from lift.conditions import Pair, pairs
 from lift.diagnostics import Diagnostics, diagnosed
 from lift.errors import ExperimentError, ThresholdMissed
@@ -19,8 +20,9 @@ from lift.journal import PLANNED, Experiment, Journal, Record
 from lift.measures import measures, of_model
 from lift.plan import Plan
 from lift.schema import SETTLED, WITH_SKILL, WITHOUT_SKILL, Status, digest
-from lift.tables import tables
-from lift.thresholds import Threshold, missed
+from lift.stats.distributions import special
+from lift.tables import framed, tables
+from lift.thresholds import Drop, Threshold, missed
 from lift.verdict import Claim, claims
 
 UNASKED = frozenset({PLANNED, Status.SKIPPED.value})
@@ -49,18 +51,27 @@ class Result(NamedTuple):
         return (self, *self.more)
 
 
-def recorded(journal: Journal, name: str | None = None, *, hashed: bool = False) -> Recorded:
+def recorded(
+    journal: Journal,
+    name: str | None = None,
+    *,
+    hashed: bool = False,
+    reading: Reading | None = None,
+) -> Recorded:
     """An experiment from the journal.
 
     Args:
         journal: where it is recorded.
         name: the experiment; None for the one that ran last.
         hashed: whether `items` is read, which only another experiment is held against.
+        reading: of it, where that was begun before.
 
     Raises:
         ExperimentError: there is no such experiment.
     """
-    experiment, trials, scores = tables(journal, name)
+    reading = reading or Reading(journal, name)
+    special()  # takes a moment too
+    experiment, trials, scores = framed(reading)
     judged = bool(scores[frames.JUDGED].any())
     return Recorded(
         experiment,

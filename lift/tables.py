@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from lift.ahead import Reading, Said
 from lift.frames import (
     ATTEMPT,
     CONDITION,
@@ -52,22 +52,25 @@ def tables(journal: Journal, name: str | None = None) -> Tables:
     Raises:
         ExperimentError: there is none of that name.
     """
-    with journal.snapshot(), ThreadPoolExecutor(1) as pool:
-        found = journal.named(name)
-        # read at the same time, and of no earlier moment than the trials
-        reading = pool.submit(_said, journal.path, found)
-        trials = _trials(journal, found)
-    bare, said = reading.result()
-    return Tables(_counted(bare, trials), shape(trials, TRIALS), _scores(said, trials))
+    return framed(Reading(journal, name))
 
 
-def _said(path: Path, experiment: str) -> tuple[Experiment, pd.DataFrame]:
-    """An experiment, and what was said of each attempt, with the journal's id of its trial."""
-    with Journal(path, create=False) as journal:
-        bare = journal.uncounted(experiment)
-        checks = _typed(journal.score_columns(experiment), SCORES).assign(**{JUDGED: False})
-        judges = _typed(journal.judge_columns(experiment), SCORES).assign(**{JUDGED: True})
-    return bare, pd.concat([checks, judges]) if len(judges) else checks
+def framed(reading: Reading) -> Tables:
+    """The frames of an experiment that is being read."""
+    said = _said(reading.said())
+    answered = reading.answered()
+    attempts = _latest(_typed(answered.attempts, TRIALS))
+    trials = _trials(_typed(reading.planned(), TRIALS), attempts)
+    return Tables(
+        _counted(answered.experiment, trials), shape(trials, TRIALS), _scores(said, trials)
+    )
+
+
+def _said(said: Said) -> pd.DataFrame:
+    """What was said of each attempt, with the journal's id of its trial."""
+    checks = _typed(said.checks, SCORES).assign(**{JUDGED: False})
+    judges = _typed(said.judges, SCORES).assign(**{JUDGED: True})
+    return pd.concat([checks, judges]) if len(judges) else checks
 
 
 def _counted(bare: Experiment, trials: pd.DataFrame) -> Experiment:
@@ -81,15 +84,29 @@ def _counted(bare: Experiment, trials: pd.DataFrame) -> Experiment:
     )
 
 
-def _trials(journal: Journal, experiment: str) -> pd.DataFrame:
-    """TRIALS, with the journal's id of each."""
-    attempts = _typed(journal.trial_columns(experiment), TRIALS)
-    if (np.diff(attempts[ID]) <= 0).any():  # of several attempts, or in another order
-        attempts = attempts.sort_values([ID, ATTEMPT])
-        paid = attempts.groupby(ID)[COST_USD].sum().to_numpy()
-        attempts = attempts[~attempts.duplicated(ID, keep="last")].reset_index(drop=True)
-        attempts = _used(attempts.assign(**{COST_USD: paid}))
-    return attempts.assign(**{SECONDS: attempts[MS] / 1000.0})
+def _trials(planned: pd.DataFrame, attempts: pd.DataFrame) -> pd.DataFrame:
+    """TRIALS, with the journal's id of each; of attempts in the order of theirs."""
+    planned = _in_order(planned, [ID])
+    places = np.searchsorted(planned[ID].to_numpy(), attempts[ID].to_numpy())
+    trials = pd.concat([_taken(planned.drop(columns=ID), places), attempts], axis="columns")
+    return trials.assign(**{SECONDS: trials[MS] / 1000.0})
+
+
+def _latest(attempts: pd.DataFrame) -> pd.DataFrame:
+    """The latest attempt of each trial, in the order of their ids, at what all of its cost."""
+    attempts = _in_order(attempts, [ID, ATTEMPT])
+    again = attempts.duplicated(ID, keep="last")
+    if not again.any():
+        return attempts
+    paid = attempts.groupby(ID)[COST_USD].sum().to_numpy()
+    return _taken(attempts, np.flatnonzero(~again)).assign(**{COST_USD: paid})
+
+
+def _in_order(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """The rows by the ids that they begin with, which most are already."""
+    if (np.diff(rows[by[0]]) > 0).all():
+        return rows
+    return rows.sort_values(by).reset_index(drop=True)
 
 
 def _scores(said: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
@@ -97,15 +114,18 @@ def _scores(said: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
     said = said[said[ID].isin(trials[ID])]
     places = np.searchsorted(trials[ID].to_numpy(), said[ID].to_numpy())
     latest = trials[ATTEMPT].to_numpy()[places] == said[ATTEMPT].to_numpy()
-    of_trials = trials[TRIAL].take(places[latest]).reset_index(drop=True)
-    found = pd.concat([of_trials, said[latest].reset_index(drop=True)], axis="columns")
-    return shape(_used(found), SCORES)
+    of_trials = _taken(trials[TRIAL], places[latest])
+    scores = _taken(said.drop(columns=[ID, ATTEMPT]), np.flatnonzero(latest))
+    return shape(pd.concat([of_trials, scores], axis="columns"), SCORES)
 
 
-def _used(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame without names that none of its rows has."""
-    named = frame.select_dtypes("category").columns
-    return frame.assign(**{str(n): frame[n].cat.remove_unused_categories() for n in named})
+def _taken(frame: pd.DataFrame, places: npt.NDArray[np.int64]) -> pd.DataFrame:
+    """Rows of a frame by their places, without names that none of them has."""
+    rows = frame.take(places).reset_index(drop=True)
+    if np.bincount(places, minlength=len(frame)).all():
+        return rows
+    named = rows.select_dtypes("category").columns
+    return rows.assign(**{str(n): rows[n].cat.remove_unused_categories() for n in named})
 
 
 def _typed(columns: Mapping[str, Column], types: Columns) -> pd.DataFrame:
@@ -114,7 +134,16 @@ def _typed(columns: Mapping[str, Column], types: Columns) -> pd.DataFrame:
         {
             name: np.fromstring(values, dtype=types.get(name, "int64"), sep=",")
             if isinstance(values, str)
-            else pd.Categorical(np.array(values, dtype="object"))
+            else _names(values)
             for name, values in columns.items()
         }
     )
+
+
+def _names(values: Sequence[str]) -> pd.Categorical:
+    """Names that are known to be text; pandas would look at each once more."""
+    places, known = pd.factorize(np.array(values, dtype="object"))
+    order = np.argsort(known)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    return pd.Categorical.from_codes(ranks[places], pd.Index(known[order]))

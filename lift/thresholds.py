@@ -11,10 +11,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lift.errors import SettingError
 from lift.settings import Config
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TABLE = "[tool.lift.thresholds]"
 FLAG = "--fail-on"
@@ -84,6 +87,21 @@ class Threshold(NamedTuple):
         return f"{self.metric}{'>' if self.metric.is_limit else '<'}{number}"
 
 
+class Drop(NamedTuple):
+    """A largest drop that is still accepted."""
+
+    size: float
+    """At least 0: absolute points of a score, or a share of base."""
+    relative: bool
+
+    def __str__(self) -> str:
+        return f"{self.size:.4g} points" if not self.relative else f"{self.size:.4g} of base"
+
+    def allowed(self, base: pd.Series) -> pd.Series:
+        """How far each delta may be below zero, in points, given its base."""
+        return base * self.size if self.relative else base * 0 + self.size
+
+
 NUMBER = r"(?P<sign>[+-])?(?P<digits>\d+(?:\.\d*)?|\.\d+)(?P<percent>%)?"
 WRITTEN = re.compile(rf"\s*(?P<metric>[A-Za-z0-9_]+)\s*(?P<side>[<>])\s*{NUMBER}\s*")
 GRAMMAR = "write rubric<0.8, judge<-0.05, cost>+50%: without a sign a value, with one a change"
@@ -132,6 +150,26 @@ def _checked(text: str, metric: Metric, match: re.Match[str], where: str) -> Thr
 
 def _unusable(text: str, why: str, where: str, fix: str) -> SettingError:
     return SettingError(f"{text.strip()!r} {why}", where=where, fix=fix)
+
+
+def parse_drop(text: str) -> Drop:
+    """Read a largest drop: `10%` is relative to base, `0.10` is absolute points.
+
+    Raises:
+        SettingError: it is neither, or below 0.
+    """
+    relative = text.strip().endswith("%")
+    try:
+        size = float(text.strip().removesuffix("%")) / (100 if relative else 1)
+    except ValueError:
+        size = -1.0
+    if 0 <= size <= 1:
+        return Drop(size, relative)
+    raise SettingError(
+        f"{text!r} is not a drop",
+        where="--max-drop",
+        fix="10% is relative to base, 0.10 is absolute points of a score",
+    )
 
 
 def least(metric: Metric, number: float) -> Threshold:

@@ -167,7 +167,9 @@ def _measured(
         says="",
         then="",
     )
-    needed = _need(claim, base, other, usd_per_trial)
+    needed = (
+        _need(claim, base, other, usd_per_trial) if claim.verdict is Verdict.UNDERPOWERED else None
+    )
     return claim.model_copy(
         update={
             "says": _says(claim, comparison, movers, margin),

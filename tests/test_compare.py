@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 from lift import frames
-from lift.comparing import Drop, compare, dropped, parse_drop, trial_scores
+from lift.comparing import compare, dropped, trial_scores
 from lift.errors import SettingError
 from lift.frames import ALL, BASE, CATEGORY, DELTA, ITEM, ITEMS, OTHER
+from lift.thresholds import Drop, parse_drop
 
 
 def row(item: str, condition: str, value: float | None, **more: Any) -> dict[str, Any]:

@@ -75,10 +75,8 @@ def command(
       lift compare vaadin-playwright-test-1a2b3c4d --from langfuse --since 90d --json
     """
     from lift.cli.printed import print_comparison
-    from lift.comparing import parse_drop
-    from lift.results import check, held_against, result
     from lift.schema import WITH_SKILL
-    from lift.thresholds import asked
+    from lift.thresholds import asked, parse_drop
 
     thresholds = asked(config, fail_on)
     drop = parse_drop(max_drop) if max_drop is not None else None
@@ -88,6 +86,8 @@ def command(
         raise click.UsageError("--suggest reads the answers in the journal, not --from langfuse")
     read = _from_langfuse if source == "langfuse" else _from_journal
     found = read(config, experiment, since, hashed=against is not None)
+    from lift.results import check, held_against, result
+
     if against:
         base_of = read(config, against, since, hashed=True)
         compared = held_against(found, base_of, condition=other or WITH_SKILL)
@@ -101,12 +101,15 @@ def command(
 def _from_journal(
     config: Config, experiment: str | None, _since: timedelta, *, hashed: bool
 ) -> Recorded:
+    from lift.ahead import Reading
     from lift.cli.printed import print_left
     from lift.journal import Journal
-    from lift.results import recorded
 
     with Journal(config.path("journal"), create=False) as journal:
-        found = recorded(journal, experiment, hashed=hashed)
+        reading = Reading(journal, experiment)
+        from lift.results import recorded  # takes a moment, in which SQLite reads
+
+        found = recorded(journal, experiment, hashed=hashed, reading=reading)
         if calls := len(journal.in_batches(found.experiment.name)):
             print_left(found.experiment.name, calls, as_json=False)
         return found

@@ -15,6 +15,7 @@ from lift.journal.judges import Judges
 from lift.journal.rows import (
     PLANNED,
     Experiment,
+    Paid,
     Record,
     Reused,
     Shelf,
@@ -65,8 +66,13 @@ class Reader(Columns, Judges):
         (found,) = self._experiments(self.named(name))
         return found
 
-    def uncounted(self, name: str) -> Experiment:
-        """As `experiment`, but nothing that takes going through its trials is in it."""
+    def uncounted(self, name: str, answers: Paid) -> Experiment:
+        """As `experiment`, but nothing that takes going through its trials is in it.
+
+        Args:
+            name: of the experiment.
+            answers: what they cost, which the trials' columns come with.
+        """
         with self._explained():
             row = self._db.execute(
                 """
@@ -76,7 +82,7 @@ class Reader(Columns, Judges):
                 """,
                 (name,),
             ).fetchone()
-            return self._experiment(row)
+            return self._experiment(row, answers)
 
     def named(self, name: str | None = None) -> str:
         """The name of an experiment; where none is given that of the one that ran last.
@@ -109,31 +115,27 @@ class Reader(Columns, Judges):
         killed, may have in flight, and what is in batches.
         """
         paid = self._paid(experiment)
-        return paid["cost_usd"], paid["lost_usd"]
+        return paid.cost_usd, paid.lost_usd
 
-    def _paid(self, experiment: str) -> dict[str, Any]:
-        """The fields of an experiment that are sums over all attempts and votes."""
+    def _paid(self, experiment: str, answers: Paid | None = None) -> Paid:
+        """What an experiment cost: its answers, its votes, and what may yet be billed."""
+        answers = answers or self.answers_paid(experiment)
         with self._explained():
-            row = self._db.execute(
+            cost_usd, lost_usd = self._db.execute(
                 """
-                SELECT coalesce(sum(cost_usd), 0.0) AS cost_usd,
+                SELECT coalesce(sum(cost_usd), 0.0),
                     coalesce(sum(lost_usd), 0.0) + coalesce((SELECT unrecorded_usd + reserved_usd
                         FROM experiments WHERE name = :experiment), 0.0)
                     + coalesce((SELECT sum(iif(batch ISNULL, 0, worst_usd) + entries.lost_usd)
                         FROM trials JOIN entries ON trial = trials.id
-                        WHERE experiment = :experiment AND done_ms ISNULL), 0.0) AS lost_usd,
-                    coalesce(sum(wrote), 0) AS cache_writes, coalesce(sum(read), 0) AS cache_reads
-                FROM (
-                    SELECT cost_usd, lost_usd, cache_write_tokens > 0 AND kept_ms IS NULL AS wrote,
-                        cache_read_tokens > 0 AND kept_ms IS NULL AS read
-                    FROM trials JOIN attempts ON trial = id WHERE experiment = :experiment
-                    UNION ALL
-                    SELECT cost_usd, lost_usd, 0, 0
-                    FROM trials JOIN votes ON trial = id WHERE experiment = :experiment)
+                        WHERE experiment = :experiment AND done_ms ISNULL), 0.0)
+                FROM trials JOIN votes ON trial = id WHERE experiment = :experiment
                 """,
                 {"experiment": experiment},
             ).fetchone()
-            return dict(row)
+        return answers._replace(
+            cost_usd=answers.cost_usd + cost_usd, lost_usd=answers.lost_usd + lost_usd
+        )
 
     def trials(self, experiment: str) -> list[dict[str, Any]]:
         """The rows of frames.TRIALS; a reused answer at what it cost when it was paid for."""
@@ -278,7 +280,7 @@ class Reader(Columns, Judges):
         )
         return tuple(Reused(*row) for row in rows)
 
-    def _experiment(self, row: Mapping[str, Any]) -> Experiment:
+    def _experiment(self, row: Mapping[str, Any], answers: Paid | None = None) -> Experiment:
         return Experiment(
             name=row["name"],
             created_ms=row["created_ms"],
@@ -293,7 +295,7 @@ class Reader(Columns, Judges):
             errored=row["errored"],
             reused=self._reused(row["name"]),
             conditions=tuple(sorted((row["conditions"] or "").split(","))),
-            **self._paid(row["name"]),
+            **self._paid(row["name"], answers)._asdict(),
         )
 
     def _read(self, row: sqlite3.Row) -> Record:

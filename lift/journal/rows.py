@@ -38,6 +38,16 @@ class Experiment(NamedTuple):
     conditions: tuple[str, ...] = ()
 
 
+class Paid(NamedTuple):
+    """What answers of an experiment cost together; a reused one cost nothing."""
+
+    cost_usd: float
+    lost_usd: float
+    """Worst case of calls that reported no usage."""
+    cache_writes: int
+    cache_reads: int
+
+
 class Kept(NamedTuple):
     """An answer kept for equal requests."""
 
