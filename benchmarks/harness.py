@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,6 +149,7 @@ def measured(
     server: Simulator,
     *,
     kill_when: Callable[[dict[str, Any]], bool] | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> Measured:
     """Run a command to its end, or until it is time to kill it.
 
@@ -157,9 +158,10 @@ def measured(
         folder: where.
         server: whom it asks.
         kill_when: told what the server was asked so far; true kills the process at once.
+        more: of its environment.
     """
     keep = {name: os.environ[name] for name in ("PATH", "LANG", "HOME") if name in os.environ}
-    own = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "k"}
+    own = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "k"} | dict(more or {})
     with tempfile.TemporaryFile("w+") as out:
         began = time.perf_counter()
         process = subprocess.Popen(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections import Counter
 
 import pytest
 from conftest import greets, wait_for
 from langfuse_project import ITEMS, OTEL, Fault, Langfuse
+
+from lift.outbox import meanwhile
 
 SECONDS = 60.0
 """After which a test stops waiting for what never comes."""
@@ -111,6 +114,35 @@ def test_a_server_that_fails_meanwhile_is_no_matter_to_the_run(project, serve, l
     assert "HELPS" in out
     assert "unsent" in err
     assert "Traceback" not in err
+
+
+def test_a_server_that_hangs_is_not_asked_again_at_the_end(project, serve, langfuse):
+    langfuse.faults = [Fault("/api/public/", hang=True)]
+    old = threading.Event()
+    serve(holding("9", old))
+    process = project.start("--full", "--experiment", "e")
+    assert wait_for(lambda: langfuse.asked)
+    time.sleep(meanwhile.OLD_S + 0.5)
+    old.set()
+    _, err = process.communicate(timeout=SECONDS)
+
+    assert process.returncode == 0, err
+    assert len(langfuse.asked) == 1
+    assert "40 parts are unsent" in err
+    assert "the server does not answer" in err
+
+
+def test_what_is_left_at_the_end_goes_over_the_same_connection(project, serve, langfuse):
+    arrived = threading.Event()
+    serve(holding("9", arrived))
+    process = project.start("--full", "--experiment", "e")
+    assert wait_for(lambda: sum(roots(langfuse).values()) == 18)
+    arrived.set()
+    _, err = process.communicate(timeout=SECONDS)
+
+    assert process.returncode == 0, err
+    assert sum(roots(langfuse).values()) == 20
+    assert len([a for a in langfuse.asked if a.path == "/api/public/health"]) == 1
 
 
 def test_an_interrupt_leaves_the_rest_for_push(project, serve, langfuse):

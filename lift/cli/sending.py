@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from lift.outbox.meanwhile import Meanwhile
     from lift.settings import Config
 
-SECONDS, BRIEF_SECONDS = 30.0, 5.0
-"""How long a command that is over waits for Langfuse at most; less where its server failed."""
-
-MOST_FAILURES = 2
-"""A server that failed so often in a row is not asked again at the end."""
-
 
 @contextmanager
 def sending(config: Config, experiment: str) -> Iterator[None]:
@@ -41,7 +35,7 @@ def sending(config: Config, experiment: str) -> Iterator[None]:
             yield
         note("nothing was sent to Langfuse: no keys are set")
         return
-    with _recorded(), Meanwhile(config, experiment) as meanwhile:
+    with _recorded(), Meanwhile(config, experiment, elsewhere()) as meanwhile:
         try:
             with _recorded():
                 yield
@@ -49,9 +43,9 @@ def sending(config: Config, experiment: str) -> Iterator[None]:
             note("lift push sends to Langfuse what it has not taken")
             raise
         except LiftError:
-            _send_rest(config, experiment, meanwhile)
+            _send_rest(meanwhile)
             raise
-        _send_rest(config, experiment, meanwhile)
+        _send_rest(meanwhile)
 
 
 def _recorded() -> AbstractContextManager[None]:
@@ -70,35 +64,9 @@ def elsewhere() -> Callable[[], None]:
     return say
 
 
-def _send_rest(config: Config, experiment: str, meanwhile: Meanwhile) -> None:
+def _send_rest(meanwhile: Meanwhile) -> None:
     what = "every answer is recorded, but Langfuse has not taken all"
     with told(what, fix="lift compare shows them, lift push sends the rest"):
-        meanwhile.leave()
-        _deliver_rest(config, experiment, meanwhile)
-
-
-def _deliver_rest(config: Config, experiment: str, meanwhile: Meanwhile) -> None:
-    from lift.journal import Journal
-    from lift.outbox.delivery import deliver, left
-    from lift.outbox.project import AFTER, BRIEF
-    from lift.paths import exists
-
-    if not exists(config.path("journal")):
-        return
-    fails = meanwhile.failures > 0
-    with Journal(config.path("journal"), create=False) as journal:
-        if meanwhile.failures >= MOST_FAILURES:
-            delivery = left(config, journal, experiment, before=meanwhile.sent)
-        else:
-            delivery = deliver(
-                config,
-                journal,
-                experiment,
-                seconds=BRIEF_SECONDS if fails else SECONDS,
-                patience=BRIEF if fails else AFTER,
-                waiting=elsewhere(),
-                settles=False,
-                before=meanwhile.sent,
-            )
-        for line in delivery.lines:
-            note(line)
+        delivery = meanwhile.finish()
+    for line in delivery.lines if delivery else ():
+        note(line)

@@ -29,6 +29,16 @@ class Outgoing(Reader):
         """
         return self._held(f"sending {experiment}", waiting)
 
+    def has_attempts(self, experiment: str) -> bool:
+        """Whether a trial of an experiment was asked, if there is one of that name."""
+        with self._explained():
+            row = self._db.execute(
+                "SELECT EXISTS (SELECT 1 FROM trials JOIN attempts ON trial = id"
+                " WHERE experiment = ?)",
+                (experiment,),
+            ).fetchone()
+            return bool(row[0])
+
     def unsent(self, experiment: str, destination: str) -> list[Unsent]:
         """What a server has not taken yet of the latest attempts, those that began first first.
 

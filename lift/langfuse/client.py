@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from functools import cached_property
+from threading import get_ident
 from types import TracebackType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -83,7 +84,7 @@ class Connection:
             beside the deadline and the tries.
         pace: when the next request may go.
         seed: of the jitter.
-        sleep: waits so many seconds.
+        sleep: waits so many seconds; may raise LangfuseError to give up.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Connection:
         self.dataset_ids: dict[str, str] = {}
         """Name of a dataset → its id, as far as it was asked for."""
         self.sleep = sleep
+        self._in_flight: dict[int, float] = {}
         self._deadline_s, self._timeout_s = deadline_s, timeout_s
         self._pause_s, self._tries, self._waits_s = pause_s, tries, waits_s
         self._pace = pace or Pace(sleep=sleep)
@@ -140,6 +142,11 @@ class Connection:
                 # certificates take a tenth of a second to load, and plain HTTP shows none
                 verify=urlsplit(credential.base_url).scheme == "https",
             )
+
+    @property
+    def asked_at(self) -> float | None:
+        """Monotonic time of the oldest request in flight; None where there is none."""
+        return min(list(self._in_flight.values()), default=None)
 
     # ---- what is at the other end
 
@@ -357,18 +364,24 @@ class Connection:
             late = time.monotonic() + pause >= until
             if not fault.again or failures == self._tries or late:
                 raise fault.error
-            self.sleep(pause)
+            try:
+                self.sleep(pause)
+            except LangfuseError as given_up:  # it says less than what happened
+                raise fault.error from given_up
         raise AssertionError("it is tried until it ends")
 
     def _tried(
         self, method: str, path: str, until: float, *, repeatable: bool, **content: Any
     ) -> httpx.Response | faults.Fault:
-        timeout = max(0.001, min(self._timeout_s, until - time.monotonic()))
+        now = self._in_flight[get_ident()] = time.monotonic()
+        timeout = max(0.001, min(self._timeout_s, until - now))
         try:
             response = self._http.request(method, path, timeout=timeout, **content)
         except (httpx.HTTPError, httpx.InvalidURL) as broken:
             where = f"{method} {self.base_url}{path}"
             return faults.of_break(broken, where=where, repeatable=repeatable)
+        finally:
+            del self._in_flight[get_ident()]
         if response.is_success and (response.status_code != faults.PARTIAL or path in OF_LISTS):
             return response
         return faults.of_answer(response, repeatable=repeatable)

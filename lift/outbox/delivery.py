@@ -11,8 +11,8 @@ from lift.langfuse.arrival import Piece
 from lift.langfuse.client import Connection
 from lift.langfuse.dispatch import Told, untold
 from lift.langfuse.faults import LangfuseError
-from lift.langfuse.publish import NOTHING, Sent, publish
-from lift.outbox.project import COMMAND, Patience, required
+from lift.langfuse.publish import Sent, publish
+from lift.outbox.project import required
 from lift.prepare import clock
 from lift.redact import redacted
 from lift.settings import Config
@@ -45,9 +45,6 @@ def deliver(
     *,
     seconds: float,
     waiting: Callable[[], None],
-    patience: Patience = COMMAND,
-    settles: bool = True,
-    before: Sent = NOTHING,
     told: Told = untold,
 ) -> Delivery:
     """Send what Langfuse has not taken of an experiment; a server that fails is only told of.
@@ -58,22 +55,29 @@ def deliver(
         experiment: its name.
         seconds: after which no further trials are sent.
         waiting: called at each look while another process sends it; what it raises ends that.
-        patience: how long the server is waited for.
-        settles: whether to wait, in that time, for what may have been taken before.
-        before: what was sent of it a moment ago; told together.
         told: what takes time.
 
     Raises:
         SettingError: no keys are set, or they do not fit together.
     """
-    with required(config, patience) as to, journal.sending(experiment, waiting=waiting):
+    with required(config) as to, journal.sending(experiment, waiting=waiting):
         sent = publish(
-            journal, experiment, to,
-            redact=redacted, now_ms=clock, seconds=seconds, settles=settles, told=told,
-        )  # fmt: skip
-        whole = before.and_then(sent)
-        found = () if whole.broke_off else _links(journal, experiment, to)
-        return _delivery(journal, experiment, whole, found)
+            journal, experiment, to, redact=redacted, now_ms=clock, seconds=seconds, told=told
+        )
+        return delivered(journal, experiment, to, sent)
+
+
+def delivered(journal: Journal, experiment: str, to: Connection, sent: Sent) -> Delivery:
+    """What became of sending an experiment, with where to look at it.
+
+    Args:
+        journal: where the experiment is recorded.
+        experiment: its name.
+        to: the project it was sent to.
+        sent: all that was.
+    """
+    found = () if sent.broke_off else _links(journal, experiment, to)
+    return _delivery(journal, experiment, sent, found)
 
 
 def left(config: Config, journal: Journal, experiment: str, *, before: Sent) -> Delivery:

@@ -29,9 +29,7 @@ COMMAND = Patience(deadline_s=30.0, timeout_s=10.0, tries=4, waits_s=300.0)
 BESIDE = Patience(deadline_s=5.0, timeout_s=4.0, tries=2)
 """While trials are asked: there is a next time."""
 AFTER = Patience(deadline_s=6.0, timeout_s=4.0, tries=3)
-"""When they are asked: somebody waits for the command to end."""
-BRIEF = Patience(deadline_s=2.0, timeout_s=2.0, tries=1)
-"""The same with a server that failed a moment ago."""
+"""When something else is done: somebody waits for the command to end."""
 
 
 def connection(
