@@ -99,6 +99,12 @@ def left_out(found: Against) -> list[str]:
     return [f"{count} {what}" for what, count in counts.items() if count]
 
 
+def overlap(found: Against) -> str:
+    """What two experiments have in common, and what not."""
+    out = ", ".join(left_out(found)) or "nothing"
+    return f"{found.condition} of both, {found.same} items; left out: {out}"
+
+
 def _common(other: Recorded, base: Recorded, *, condition: str, models: Collection[str]) -> Against:
     ours, theirs = other.items, base.items
     both = ours.keys() & theirs.keys()

@@ -24,6 +24,23 @@ def test_the_markdown_report_has_the_verdict_and_a_table(project, serve):
     assert "<code>greetings/greet-0</code> +1.00" in html
 
 
+def test_a_report_of_two_experiments_starts_from_the_other_one(project, serve):
+    serve(lambda *_: Says("nothing"))
+    project.lift("--full", "--experiment", "before")
+    serve(greets)
+    project.lift("--full", "--experiment", "after", "--no-cache")
+
+    text = project.lift("report", "after", "--against", "before").stdout
+    again = project.lift("report", "after", "--against", "before", "--format", "json").stdout
+
+    assert "## after − before" in text
+    assert "with_skill of both, 10 items; left out: nothing." in text
+    assert "| category | items | before | after | delta |" in text
+    assert json.loads(again)["base"] == "before"
+    assert json.loads(again)["against"]["experiment"]["name"] == "before"
+    assert project.lift("report", "--against", "nowhere").returncode == 2
+
+
 def test_an_invalid_run_has_no_table(project, serve):
     serve(lambda *_: Says(status=400) if _[0]["system"][1:] else Says("hello()"))
     project.lift("--full")

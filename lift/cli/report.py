@@ -17,24 +17,34 @@ if TYPE_CHECKING:
 @click.option(
     "--format", "kind", type=click.Choice(["md", "json"]), default="md", show_default=True
 )
+@click.option("--against", metavar="EXPERIMENT", help="Start from another experiment instead.")
 @click.option("--out", type=click.Path(), metavar="FILE", help="Write it there; else print it.")
 @settings("journal")
-def command(config: Config, experiment: str | None, kind: str, out: str | None) -> None:
+def command(
+    config: Config, experiment: str | None, kind: str, against: str | None, out: str | None
+) -> None:
     """Write a report of EXPERIMENT; of the last one by default. Secrets are masked.
+
+    With --against it is what changed since another experiment, both with_skill.
 
     \b
     Examples:
       lift report > comment.md
+      lift report --against vaadin-playwright-test-5e6f7a8b > comment.md
       lift report vaadin-playwright-test-1a2b3c4d --format json --out result.json
     """
     from lift.cli.printed import check_out, write_out
     from lift.journal import Journal
     from lift.reports import json, markdown
-    from lift.results import candidates, compared
+    from lift.results import candidates, compared, held_against, recorded
 
     check_out(out)
     with Journal(config.path("journal"), create=False) as journal:
-        result = compared(journal, experiment)
+        if against:
+            both = (recorded(journal, name, hashed=True) for name in (experiment, against))
+            result = held_against(*both)
+        else:
+            result = compared(journal, experiment)
         asking = candidates(journal, result)
     text = json.comparison(result, asking) if kind == "json" else markdown.comparison(result)
     if out:

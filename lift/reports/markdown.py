@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from lift.against import overlap
 from lift.backends.demo import NOTICE
 from lift.errors import visible
 from lift.frames import (
@@ -30,13 +31,17 @@ MOVED = 10
 
 def comparison(result: Result) -> str:
     """The verdict, the table per category, and the items that moved most."""
-    parts = [f"## {_plain(result.experiment.name)}"]
-    if result.experiment.canned:
+    against = result.against
+    since = f" − {_plain(against.experiment.name)}" if against else ""
+    parts = [f"## {_plain(result.experiment.name)}{since}"]
+    if result.experiment.canned or (against and against.experiment.canned):
         parts.append(f"> {NOTICE}")
     for one in result.every:
         parts += [_claim(claim) for claim in one.claims]
         parts += [_table(one), _judges(one), _moved(one), _findings(one)]
     parts.append(_bill(result))
+    if against:
+        parts.append(f"{_plain(overlap(against))}.")
     text = redacted("\n\n".join(part for part in parts if part)) + "\n"
     # Markdown would take a placeholder for a link or a tag
     text = PLACEHOLDER.sub(lambda name: html.escape(name[0]), text)

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from lift.against import Against, left_out
+from lift.against import overlap
 from lift.agreement import Judging
 from lift.frames import (
     ALL,
@@ -60,7 +60,10 @@ def comparison(
     for number, one in enumerate(result.every):
         parts += [*([Text()] if number else []), *_verdicts(one), *_table(one), *_judges(one)]
         parts += [plain(line) for line in findings.lines(one.diagnostics)]
-    parts += [_bill(result), *_overlap(result.against), *_advice(suggestions)]
+    parts.append(_bill(result))
+    if result.against:
+        parts.append(Text(overlap(result.against), "dim"))
+    parts += _advice(suggestions)
     return rendered(parts, width=width, color=color)
 
 
@@ -69,14 +72,6 @@ def _advice(suggestions: Sequence[Suggestion] | None) -> list[RenderableType]:
         return []
     lines = [Padding(plain(f"- {one.says}"), (0, 0, 0, 2)) for one in suggestions]
     return [Text("suggestions:" if lines else "nothing to suggest", style="bold"), *lines]
-
-
-def _overlap(against: Against | None) -> list[Text]:
-    """What two experiments have in common, and what not."""
-    if against is None:
-        return []
-    out = ", ".join(left_out(against)) or "nothing"
-    return [Text(f"{against.condition} of both, {against.same} items; left out: {out}", "dim")]
 
 
 def _table(result: Result) -> list[Table]:
