@@ -53,6 +53,13 @@ def test_what_is_reused_is_said_before_and_after(project, serve):
     assert json.loads(dry.stdout)["calls"] == json.loads(dry.stdout)["reused"] == 10
     assert "10 answered before by an equal request; 10 calls" in done.stderr
     assert "without_skill: 10 answers reused, the oldest of 20" in done.stdout
+    assert "without_skill: 10 answers reused, the oldest of 20" in project.lift("report").stdout
+    shown = [
+        "reused: it was answered on 20"
+        in project.lift("show", "greet-1", "--condition", name).stdout
+        for name in ("with_skill", "without_skill")
+    ]
+    assert shown == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,8 @@ def record(one: Record, *, width: int = 100, color: bool = False) -> str:
     parts: list[RenderableType] = [Panel(prose(one.item["prompt"]), title=f"prompt · {title}")]
     if evidence is None:
         return rendered([*parts, Text("not asked yet")], width=width, color=color)
+    if evidence.kept_ms:
+        parts.append(Text(f"reused: it was answered on {moment(evidence.kept_ms):%Y-%m-%d}", "dim"))
     if evidence.canned:
         parts.append(Text(NOTICE, style="yellow"))
     if evidence.why:

@@ -103,10 +103,11 @@ def _bill(result: Result) -> str:
     one = result.experiment
     errors = f", {one.errored} errored" if one.errored else ""
     failed = findings.failures(result)
-    return _plain(
+    line = (
         f"{one.answered} of {one.planned} trials answered{errors}"
         f"{f', {failed}' if failed else ''} · ${one.cost_usd:.4f}"
     )
+    return _plain("; ".join([line, *findings.reused(one)]))
 
 
 def _number(value: float, *, sign: bool = False) -> str:

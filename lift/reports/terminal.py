@@ -27,7 +27,7 @@ from lift.frames import (
 )
 from lift.reports import findings
 from lift.reports.judges import standing, summaries, told
-from lift.reports.listing import heading, moment, side
+from lift.reports.listing import heading, side
 from lift.reports.screen import Table, plain, prose, rendered
 from lift.results import Result
 from lift.suggesting import Suggestion
@@ -157,10 +157,7 @@ def _bill(result: Result) -> Text:
         line += f" (and at most ${experiment.lost_usd:.4f} for calls that broke off)"
     if experiment.cache_writes or experiment.cache_reads:
         line += f" · prompt cache: {experiment.cache_writes} written, {experiment.cache_reads} read"
-    for reused in experiment.reused:
-        since = f"{moment(reused.since_ms):%Y-%m-%d}"
-        line += f"\n{reused.condition}: {reused.answers} answers reused, the oldest of {since}"
-    return prose(line, "dim")
+    return prose("\n".join([line, *findings.reused(experiment)]), "dim")
 
 
 def _share(value: float) -> str:
