@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import sys
+from types import FrameType
 
 COLLECT_AFTER = 200_000
 """Objects made, less those gone, before garbage is looked for. Imports make a million that stay,
 and each search would look through them again."""
 
+INTERRUPTED = "interrupted before anything was asked\n"
+
 
 def main() -> None:
     """Run the command; Ctrl-C before it is there is no traceback."""
     gc.set_threshold(COLLECT_AFTER)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         from lift.cli import main as command
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted before anything was asked\n")
+        sys.stderr.write(INTERRUPTED)
         sys.exit(130)
     try:
         command()
     finally:
         gc.freeze()  # nothing is looked for in what ends with the process
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End the process where a module is being imported: the exception could get lost there.
+
+    Whatever is on disk stays; a run has handlers of its own.
+    """
+    within = frame
+    while within:
+        if within.f_globals.get("__name__") == "importlib._bootstrap":
+            os.write(2, INTERRUPTED.encode())
+            os._exit(130)
+        within = within.f_back
+    signal.default_int_handler(number, frame)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,8 @@ class Judging(NamedTuple):
     model: str
     votes: int
     """Cast."""
+    uncast: int
+    """Asked, but what was answered is no vote, or nothing was."""
     prompts: int
     """Criteria it judged by: each item has its own."""
     validated: int

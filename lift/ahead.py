@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import NamedTuple
 
+from lift.daemons import begun
 from lift.journal import Experiment, Journal
 from lift.journal.columns import Column
 
@@ -29,7 +29,7 @@ class Said(NamedTuple):
 
 
 class Reading:
-    """An experiment that is being read, on two connections at once.
+    """An experiment that is being read, on several connections at once.
 
     SQLite needs no Python for it: the caller can go on. Scores are of no earlier moment than the
     attempts, and so are trials, though a run may go on.
@@ -46,11 +46,9 @@ class Reading:
         self._path = journal.path
         self._name = journal.named(name)
         self._begun = Event()
-        pool = ThreadPoolExecutor(2)
-        self._attempts = pool.submit(self._answered)
-        self._scores = pool.submit(self._said)
-        self._trials = pool.submit(self._planned)
-        pool.shutdown(wait=False)
+        self._attempts = begun(self._answered)
+        self._scores = begun(self._said)
+        self._trials = begun(self._planned)
 
     def answered(self) -> Answered:
         """Wait for the attempts: they take longest."""

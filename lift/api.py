@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import wait
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from lift.comparing import Comparison
 from lift.conditions import parse
+from lift.daemons import begun
 from lift.dataset import Selection
 from lift.journal import Journal
 from lift.perform import SECONDS_BETWEEN_LOOKS, Received, check_uninterrupted, perform
@@ -218,22 +219,13 @@ def _outside_a_loop(work: Callable[[Received], Comparison]) -> Comparison:
         asyncio.get_running_loop()
     except RuntimeError:
         return work(())
-    done: Future[Comparison] = Future()
     with _receiving() as received:
-        thread = threading.Thread(target=_fulfil, args=(done, lambda: work(received)), daemon=True)
-        thread.start()
-        while thread.is_alive():
-            thread.join(SECONDS_BETWEEN_LOOKS)
+        done = begun(lambda: work(received))
+        while not done.done():
+            wait([done], SECONDS_BETWEEN_LOOKS)
     if received and (signal.SIGTERM in received or not done.exception()):
         signal.raise_signal(received[0])  # it came too late for the run, or was not meant for it
     return done.result()
-
-
-def _fulfil(done: Future[Comparison], work: Callable[[], Comparison]) -> None:
-    try:
-        done.set_result(work())
-    except BaseException as failed:  # noqa: BLE001 - raised again by the thread that waits
-        done.set_exception(failed)
 
 
 @contextmanager

@@ -91,11 +91,15 @@ def rule(
         rebase: the record is of other items, checks or exposure, and is to be replaced.
     """
     found = candidate.best
-    best = None if rebase else baseline.best.get(candidate.model)
+    recorded = baseline.best.get(candidate.model)
+    best = None if rebase else recorded
     changed = _changed(found, best) if best else []
     reasons = _unusable(candidate)
-    if changed:
-        reasons.append(f"recorded with another {' and '.join(changed)}: --rebase records anew")
+    if best and changed:
+        what = " and ".join(changed)
+        reasons.append(
+            f"recorded with another {what}: ask what {best.run} asked, or --rebase records anew"
+        )
     elif best and not found.score > best.score:
         reasons.append(f"{found.score:.4f} is not higher than the best, {best.score:.4f}")
     if found.without is None or not found.score > found.without:
@@ -107,8 +111,8 @@ def rule(
     return Ruling(
         accepted=not reasons,
         reasons=tuple(reasons),
-        notes=(*_notes(found, best), *([] if confident else _chance(candidate.claim))),
-        before=best.score if best else None,
+        notes=(*_notes(found, best, recorded), *([] if confident else _chance(candidate.claim))),
+        before=recorded.score if recorded else None,
         after=found.score,
     )
 
@@ -155,9 +159,11 @@ def _chance(claim: Claim) -> tuple[str, ...]:
     return (f"it may be chance: {sure}; --confident wants p ≤ {LEVEL} too",)
 
 
-def _notes(found: Best, best: Best | None) -> tuple[str, ...]:
+def _notes(found: Best, best: Best | None, recorded: Best | None) -> tuple[str, ...]:
+    if best is None and recorded:
+        return (f"not held against the record, {recorded.score:.4f} of {recorded.run}: --rebase",)
     if best is None:
         return ("no record for this model yet: held against its own run without the skill",)
-    if best.trigger_rate is None or found.trigger_rate is None:
+    if (best.trigger_rate is None) != (found.trigger_rate is None):
         return ("the trigger rate was not compared: one of the two has none",)
     return ()

@@ -59,7 +59,7 @@ def gate(
         raise ResultError(
             "no item was scored under both conditions: there is nothing to rule on",
             where=str(file or name or "the last experiment"),
-            fix="run it again",
+            fix="run it again; lift collect, where calls wait in batches",
         )
     pages = _pages(config, recording) if recording else []
     folder = config.path("datasets_dir") / "baselines"

@@ -141,7 +141,14 @@ def _result(found: Recorded, pair: Pair) -> Result:
     return Result(
         experiment=experiment,
         comparison=comparison,
-        claims=tuple(claims(comparison, comparison.scored, usd_per_trial=_prices(found))),
+        claims=tuple(
+            claims(
+                comparison,
+                comparison.scored,
+                usd_per_trial=_prices(found),
+                in_batches=experiment.in_batches,
+            )
+        ),
         recorded=found,
         diagnostics=diagnosed(comparison, found.trials, found.scores, reasons=found.reasons),
         measures=measures(comparison, found.trials),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from lift.dataset import Item
 from lift.diagnostics import Diagnostics, ModelItem
+from lift.errors import counted
 from lift.evaluators.rubric import MUST_NOT_USE, Checked, Pattern, Rubric
 from lift.schema import Evidence, Many, Noun
 
@@ -99,6 +100,8 @@ def suggestions(
 def _tallies(answers: Iterable[Answer]) -> list[_Tally]:
     went: dict[tuple[str, str], list[tuple[Answer, Checked]]] = {}
     for answer in answers:
+        if not answer.evidence.text.strip():  # it has nothing, whatever was looked for
+            continue
         for rubric in answer.content.checks:
             for check in rubric.checked(answer.evidence) if isinstance(rubric, Rubric) else ():
                 went.setdefault((check.kind, check.says), []).append((answer, check))
@@ -182,9 +185,15 @@ def _of_items(found: Diagnostics) -> list[Suggestion]:
             )
         )
     for each in found.failed:
-        cut = sum(count for why, count in each.reasons.items() if "max_tokens" in why)
+        cut, refused = (
+            sum(count for why, count in each.reasons.items() if word in why)
+            for word in ("max_tokens", "refused")
+        )
         if cut:
-            says = f"{cut} {each.condition} answers were cut off: raise --max-tokens"
+            says = f"{counted(cut, f'{each.condition} answer')} cut off: raise --max-tokens"
+            told.append(Suggestion(says=says))
+        if refused:
+            says = f"{counted(refused, f'{each.condition} answer')} refused: reword the prompt"
             told.append(Suggestion(says=says))
     return told
 

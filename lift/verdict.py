@@ -89,6 +89,7 @@ def claims(
     margin: float = MARGIN,
     usd_per_trial: Mapping[str, float] | None = None,
     triggered: float | None = None,
+    in_batches: int = 0,
 ) -> list[Claim]:
     """The verdict on each model of a comparison.
 
@@ -99,6 +100,7 @@ def claims(
         usd_per_trial: model → mean cost of an answer, for what more of them would cost.
         triggered: share of with-skill trials that loaded the skill; None where it cannot but be
             loaded.
+        in_batches: calls that are not answered yet.
     """
     models = sorted(comparison.categories[MODEL].unique())
     return [
@@ -109,6 +111,7 @@ def claims(
             margin=margin,
             usd_per_trial=(usd_per_trial or {}).get(model, 0.0),
             triggered=triggered,
+            in_batches=in_batches,
         )
         for model in models
     ]
@@ -122,17 +125,25 @@ def _claim(
     margin: float,
     usd_per_trial: float,
     triggered: float | None,
+    in_batches: int,
 ) -> Claim:
     pairs = comparison.deltas[comparison.deltas[MODEL] == model]
     if why := comparison.unfit.get(model):
         return _nothing(model, Verdict.INVALID, pairs, f"{why}; the numbers may not be compared",
-                        "run the same command again: it asks what is missing")  # fmt: skip
+                        _completes(in_batches))  # fmt: skip
     if triggered is not None and triggered < LEAST_TRIGGERED:
         return _nothing(model, Verdict.NOT_ACTIVATED, pairs,
                         f"the skill loaded in {triggered:.0%} of the trials only",
                         "work on its description: lift activation")  # fmt: skip
     base, other = (trials_of(scored, pairs, name) for name in (comparison.base, comparison.other))
     return _measured(model, comparison, pairs, base, other, margin, usd_per_trial)
+
+
+def _completes(in_batches: int) -> str:
+    """What to do about an incomplete run."""
+    if in_batches:
+        return f"lift collect fetches {counted(in_batches, 'call')} that wait in batches"
+    return "run the same command again: it asks what is missing"
 
 
 def _measured(
@@ -231,7 +242,9 @@ def _says(claim: Claim, comparison: Comparison, movers: Moved, margin: float) ->
     )
     if claim.verdict is Verdict.NO_DIFFERENCE:
         return f"{size}, within ±{margin:g} for {claim.scope} ({how})"
-    sure = str(movers) if movers.few and claim.scope is Scope.LIKE_THESE else span(claim)
+    if movers.few and claim.scope is Scope.LIKE_THESE:
+        return f"{size} for {claim.scope}: {movers} ({how}, {_p(claim.p)})"
+    sure = span(claim)
     if claim.scope is Scope.THESE_ONLY and claim.low is not None and claim.low == claim.high:
         sure = f"({movers.moved} of {movers.n} moved)"  # a width of 0 would say that it is certain
     return f"{size} {sure} for {claim.scope} ({how}, {_p(claim.p)})"

@@ -287,6 +287,11 @@ def test_no_wait_submits_and_leaves(project, serve):
     assert looked.returncode == 0
     assert "20 calls wait for batches; lift collect gets their answers" in looked.stderr
     assert looked.stdout == ""
+    waits = project.lift("compare").stdout
+    assert "lift collect fetches 20 calls that wait in batches" in " ".join(waits.split())
+    assert "for calls that broke off or wait in batches" in " ".join(waits.split())
+    assert "lift collect fetches 20 calls" in project.lift("report").stdout
+    assert json.loads(project.lift("compare", "--json").stdout)["experiment"]["in_batches"] == 20
     model.held = False
     assert result(project.lift("collect", "--no-wait", "--json"))["experiment"]["answered"] == 20
     assert sizes(model) == [20]

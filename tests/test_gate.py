@@ -50,8 +50,8 @@ def known(score: float = 0.7, **more: Any) -> Baseline:
         (asking(trigger_rate=0.7), known(trigger_rate=0.8), ["trigger rate fell"]),
         (asking(trigger_rate=0.8), known(trigger_rate=0.8), []),
         (asking(), known(trigger_rate=0.8), []),
-        (asking(), known(dataset_hash="other"), ["another dataset: --rebase"]),
-        (asking(), known(evaluator_hash="other"), ["another evaluator: --rebase"]),
+        (asking(), known(dataset_hash="other"), ["another dataset: ask what"]),
+        (asking(), known(evaluator_hash="other"), ["another evaluator: ask what"]),
     ],
 )
 def test_every_condition_that_does_not_hold_is_named(candidate, baseline, reasons):
@@ -79,6 +79,8 @@ def test_rebase_replaces_a_record_of_other_items():
     ruling = rule(asking(0.6), known(0.9, dataset_hash="other"), rebase=True)
 
     assert ruling.accepted
+    assert ruling.before == 0.9
+    assert "not held against the record, 0.9000" in ruling.notes[0]
 
 
 def test_another_models_record_is_left_alone():
@@ -144,7 +146,7 @@ def test_an_edited_dataset_is_told_from_the_one_that_was_recorded(project, serve
     edited = project.lift("gate")
 
     assert edited.returncode == 1
-    assert "recorded with another dataset: --rebase" in edited.stdout
+    assert "recorded with another dataset: ask what" in edited.stdout
     path.write_text(path.read_text().replace('["hello("]', '["hello(", "()"]'), "utf-8")
     run(project, serve, 9)
     assert "another dataset and evaluator" in project.lift("gate").stdout

@@ -141,6 +141,8 @@ def test_an_answer_the_judge_garbles_is_no_zero_and_is_asked_again(project, serv
     serve(judged("I give it five of"))
     first = json.loads(project.lift("--quick", "--json").stdout)
     assert first["judged"] == []
+    told = " ".join(project.lift("compare").stdout.split())
+    assert "12 of 12 votes of claude-haiku-5-5 could not be read: lift judge asks again" in told
 
     model = serve(judged(5))
     second = json.loads(project.lift("--quick", "--json").stdout)

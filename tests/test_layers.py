@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 
 LAYERS = {
     "lift.errors": 0,
+    "lift.daemons": 0,
     "lift.schema": 0,
     "lift.github": 0,
     "lift.paths": 0,

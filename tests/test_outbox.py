@@ -139,6 +139,21 @@ def test_a_server_that_is_not_there_costs_a_run_nothing_but_a_line(project, serv
     assert project.lift("push").returncode == 3
 
 
+def test_a_push_gives_up_a_server_that_takes_nothing(project, serve, langfuse):
+    serve(greets)
+    langfuse.faults = [Fault("/api/public/", status=401)]
+    for name in ("one", "two", "three", "four"):
+        project.lift("--quick", "--experiment", name)
+
+    pushed = project.lift("push")
+
+    assert pushed.returncode == 3
+    assert len(pushed.stdout.splitlines()) == 2
+    assert "the server takes nothing: 2 experiments not tried" in pushed.stderr
+    left = json.loads(project.lift("push", "--json").stdout)
+    assert [one["unsent"] for one in left.values()] == [left["one"]["unsent"]] * 4
+
+
 def test_one_key_without_the_other_is_said_before_anything_is_asked(project, serve):
     model = serve(greets)
     project.variables["LANGFUSE_PUBLIC_KEY"] = PUBLIC_KEY

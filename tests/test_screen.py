@@ -103,3 +103,18 @@ def test_findings_with_markup_in_a_files_name(project):
     assert done.returncode in (0, 1), done.stderr
     assert "Traceback" not in done.stderr
     assert json.loads(project.lift("lint", "skills/greet", "--json").stdout)["lint"]
+
+
+def test_a_narrow_table_cuts_no_number_and_no_name():
+    table = Table(box=None, pad_edge=False)
+    for name in ("item", "without_skill", "with_skill"):
+        table.add_column(name, justify="left" if name == "item" else "right")
+    table.add_row("datasets/" + "x" * 40, "0.1234", "$0.5678")
+
+    lines = rendered([table], width=40, color=False).splitlines()
+
+    assert table.natural_width() > 40
+    assert max(map(len, lines)) <= 40
+    assert "0.1234" in lines[1]
+    assert "$0.5678" in lines[1]
+    assert "".join(line.split()[0] for line in lines[1:]) == "datasets/" + "x" * 40

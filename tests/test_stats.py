@@ -494,7 +494,7 @@ def test_how_many_items_moved_and_how_many_can():
 
     assert (found.moved, found.n, found.few) == (2, 5, True)
     assert found.bound == close(scipy.stats.binomtest(2, 5).proportion_ci().high, abs=1e-9)
-    assert str(moved([0.0] * 5)) == "0 of 5 items moved (at most 52% of such items can)"
+    assert str(moved([0.0] * 5)) == "0 of 5 items moved, of all such at most 52%"
     assert not moved([0.1] * 6).few
 
 

@@ -155,6 +155,13 @@ def test_a_check_that_no_answer_passes_may_be_wrong_itself():
     assert "either side" not in found
 
 
+def test_an_empty_answer_uses_nothing_and_lacks_nothing():
+    rubric = Rubric(must_use=["save_as"], must_not_use=["csv.writer"])
+
+    assert says([answer("", rubric), answer(" \n", rubric)]) == []
+    assert len(says([answer("", rubric), answer("csv.writer", rubric)])) == 2
+
+
 def test_failing_on_the_base_alone_needs_no_advice():
     assert says([answer("x", Rubric(must_use=["y"]), is_other=False)]) == []
 
@@ -178,7 +185,7 @@ def test_odd_items_and_evaluators_are_told_with_what_to_do():
 
     assert [line.partition(":")[0] for line in told] == [
         "a", "b", "c, d, e, …", "judge of d tells no difference in 4 items",
-        "2 with_skill answers were cut off",
+        "2 with_skill answers cut off", "1 with_skill answer refused",
     ]  # fmt: skip
 
 

@@ -30,7 +30,7 @@ def command(config: Config, of_settings: bool, as_json: bool) -> None:
     """
     from lift.doctor import State
     from lift.doctor.examine import examine
-    from lift.errors import CouldNotRun
+    from lift.errors import CouldNotRun, counted
 
     if of_settings:
         _print_settings(config, as_json=as_json)
@@ -43,7 +43,9 @@ def command(config: Config, of_settings: bool, as_json: bool) -> None:
     if as_json:
         print_json([finding._asdict() for finding in found])
     if bad := [finding.name for finding in found if finding.state is State.FAILED]:
-        raise CouldNotRun(f"{len(bad)} things do not work", where=", ".join(bad), fix="see above")
+        raise CouldNotRun(
+            f"{counted(len(bad), 'thing')} to mend", where=", ".join(bad), fix="see above"
+        )
 
 
 def _print(finding: Finding) -> None:

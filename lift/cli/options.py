@@ -20,7 +20,7 @@ FAIL_ON = click.option(
     "--fail-on",
     multiple=True,
     metavar="THRESHOLD",
-    help="Exit 1 where that is so, as 'rubric<0.8' or 'cost>+50%'; again for several.",
+    help="Exit 1 where that is so, as METRIC<0.8; again for several.",
 )
 NO_WAIT = click.option("--no-wait", is_flag=True, help="Look once; lift collect gets the rest.")
 

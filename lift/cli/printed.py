@@ -97,5 +97,7 @@ def print_comparison(
         raise Incomplete(
             f"not compared: {'; '.join(filter(None, reasons))}",
             where=result.experiment.name,
-            fix="run the experiment again: it asks what is missing",
+            fix="lift collect, until no call waits in a batch"
+            if result.experiment.in_batches
+            else "run the experiment again: it asks what is missing",
         )

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 SECONDS = 600.0
 """How long an experiment may take to be sent."""
 
+MOST_FAILURES = 2
+"""Of so many experiments in a row a server took nothing: it is not given the others."""
+
 SHOWN = 20
 """So many missing things are named; --json has them all."""
 
@@ -89,18 +92,9 @@ def _pushed(
     quiet: bool,
 ) -> dict[str, dict[str, Any]]:
     """Send each experiment, then wait for those that went whole."""
-    from lift.outbox.delivery import deliver, wait
+    from lift.outbox.delivery import wait
 
-    done: dict[str, dict[str, Any]] = {}
-    idle = True
-    for name in names:
-        delivery = deliver(config, journal, name, seconds=SECONDS, waiting=elsewhere(), told=note)
-        idle = idle and delivery.idle
-        done[name] = {"unsent": delivery.unsent, "lines": list(delivery.lines)}
-        for line in delivery.lines if not (quiet or delivery.idle) else ():
-            click.echo(visible(f"{name}: {line}"))
-    if idle and not quiet:
-        click.echo("nothing to send")
+    done = _sent(config, journal, names, quiet=quiet)
     until = None if timeout is None else time.monotonic() + timeout
     for name in names if waits else ():
         if not done[name]["unsent"]:
@@ -109,6 +103,30 @@ def _pushed(
             done[name]["missing"] = [piece._asdict() for piece in found.missing]
             for line in _told(found) if not quiet else ():
                 click.echo(visible(f"{name}: {line}"))
+    return done
+
+
+def _sent(
+    config: Config, journal: Journal, names: Sequence[str], *, quiet: bool
+) -> dict[str, dict[str, Any]]:
+    """Send each experiment, as long as the server takes anything."""
+    from lift.outbox.delivery import deliver, left
+
+    done: dict[str, dict[str, Any]] = {}
+    idle, failures = True, 0
+    for name in names:
+        if failures >= MOST_FAILURES:
+            break
+        delivery = deliver(config, journal, name, seconds=SECONDS, waiting=elsewhere(), told=note)
+        idle, failures = idle and delivery.idle, failures + 1 if delivery.fails else 0
+        done[name] = {"unsent": delivery.unsent, "lines": list(delivery.lines)}
+        for line in delivery.lines if not (quiet or delivery.idle) else ():
+            click.echo(visible(f"{name}: {line}"))
+    if rest := [name for name in names if name not in done]:
+        note(f"the server takes nothing: {counted(len(rest), 'experiment')} not tried")
+        done |= {name: {"unsent": left(config, journal, name).unsent, "lines": []} for name in rest}
+    if idle and not quiet:
+        click.echo("nothing to send")
     return done
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def command(config: Config, item: str | None, as_json: bool) -> None:
     """Ask one prompt with and without the skill, and show both answers side by side.
 
-    The prompt is that of ITEM; the first quick item by default. It is an experiment of its own.
+    The prompt is that of ITEM; the first quick item by default. It is an experiment of its own,
+    and always asks: no answer that was given before is used.
 
     \b
     Examples:

@@ -35,7 +35,8 @@ class Judges(Database):
             rows = self._db.execute(
                 """
                 SELECT * FROM (
-                    SELECT evaluator, votes.model, prompt_hash, sum(value NOTNULL) AS cast
+                    SELECT evaluator, votes.model, prompt_hash, sum(value NOTNULL) AS cast,
+                        sum(value ISNULL) AS uncast
                     FROM trials JOIN votes ON trial = id WHERE experiment = ?
                     GROUP BY evaluator, votes.model, prompt_hash
                 ) LEFT JOIN agreements USING (model, prompt_hash)
@@ -72,6 +73,7 @@ def _judging(judge: str, model: str, prompts: Sequence[sqlite3.Row]) -> Judging:
         judge,
         model,
         votes=sum(row["cast"] for row in prompts),
+        uncast=sum(row["uncast"] for row in prompts),
         prompts=len(prompts),
         validated=len(told),
         agreement=Agreement.model_validate_json(told[-1]) if told else None,

@@ -137,6 +137,15 @@ class Reader(Columns, Judges):
             cost_usd=answers.cost_usd + cost_usd, lost_usd=answers.lost_usd + lost_usd
         )
 
+    def _waiting(self, experiment: str) -> int:
+        """Calls that a server has, or may have, in batches."""
+        row = self._db.execute(
+            "SELECT count(*) FROM entries JOIN trials ON trials.id = entries.trial"
+            " WHERE experiment = ? AND batch NOTNULL AND done_ms IS NULL",
+            (experiment,),
+        ).fetchone()
+        return int(row[0])
+
     def trials(self, experiment: str) -> list[dict[str, Any]]:
         """The rows of frames.TRIALS; a reused answer at what it cost when it was paid for."""
         with self._explained():
@@ -295,6 +304,7 @@ class Reader(Columns, Judges):
             errored=row["errored"],
             reused=self._reused(row["name"]),
             conditions=tuple(sorted((row["conditions"] or "").split(","))),
+            in_batches=self._waiting(row["name"]),
             **self._paid(row["name"], answers)._asdict(),
         )
 

@@ -36,6 +36,8 @@ class Experiment(NamedTuple):
     cache_reads: int = 0
     """Paid answers whose prefix was read from it."""
     conditions: tuple[str, ...] = ()
+    in_batches: int = 0
+    """Calls that wait in batches."""
 
 
 class Paid(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 from urllib.parse import quote
 
+from lift.daemons import each
 from lift.langfuse.client import Connection
 from lift.langfuse.contents import Content, marked, same
 from lift.langfuse.faults import Refused, is_entry, odd
@@ -88,9 +88,8 @@ class Store(NamedTuple):
         if not wanted:
             return
         told(0, len(wanted))
-        with ThreadPoolExecutor(WRITERS) as pool:
-            for number, _ in enumerate(pool.map(self._write, wanted), 1):
-                told(number, len(wanted))
+        for number, _ in enumerate(each(self._write, wanted, workers=WRITERS), 1):
+            told(number, len(wanted))
 
     def _write(self, body: Content) -> None:
         self.connection.make(ITEMS, body, found=lambda: self._found(body))

@@ -11,7 +11,7 @@ from lift.langfuse.arrival import Piece
 from lift.langfuse.client import Connection
 from lift.langfuse.dispatch import Told, untold
 from lift.langfuse.faults import LangfuseError
-from lift.langfuse.publish import Sent, publish
+from lift.langfuse.publish import NOTHING, Sent, publish
 from lift.outbox.project import required
 from lift.prepare import clock
 from lift.redact import redacted
@@ -27,6 +27,8 @@ class Delivery(NamedTuple):
     """Parts that are left for `lift push`."""
     idle: bool
     """Whether there was nothing to send."""
+    fails: bool
+    """Whether the server failed before it took anything."""
 
 
 class Readable(NamedTuple):
@@ -80,7 +82,7 @@ def delivered(journal: Journal, experiment: str, to: Connection, sent: Sent) -> 
     return _delivery(journal, experiment, sent, found)
 
 
-def left(config: Config, journal: Journal, experiment: str, *, before: Sent) -> Delivery:
+def left(config: Config, journal: Journal, experiment: str, *, before: Sent = NOTHING) -> Delivery:
     """What is left of an experiment for `lift push`; asks no server.
 
     Args:
@@ -100,7 +102,13 @@ def left(config: Config, journal: Journal, experiment: str, *, before: Sent) -> 
 
 def _delivery(journal: Journal, experiment: str, whole: Sent, found: Sequence[str]) -> Delivery:
     told = _lines(whole, unscored=len(journal.unscored(experiment)))
-    return Delivery((*whole.notices, *told, *found), whole.unsent, idle=not told)
+    took = whole.answers + whole.scores + whole.votes
+    return Delivery(
+        (*whole.notices, *told, *found),
+        whole.unsent,
+        idle=not told,
+        fails=whole.broke_off and not took,
+    )
 
 
 def wait(config: Config, journal: Journal, experiment: str, *, seconds: float | None) -> Readable:

@@ -7,7 +7,6 @@ over the same connection.
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable
@@ -43,8 +42,11 @@ LAST_SECONDS, BRIEF_SECONDS = 30.0, 5.0
 MOST_FAILURES = 2
 """A server that failed so often in a row, or hung, is not asked again at the end."""
 
-PATIENT_S = 4.0
-"""How old a request may get at the end, of a server that never failed."""
+PATIENT_S = 3.0
+"""How old a request may get at the end, of a server that never failed; it times out later."""
+
+ELSEWHERE_S = 3.0
+"""At the end it waits so long for another process that sends the experiment."""
 
 OLD_S = 1.0
 """A server that lets a request get so old hangs."""
@@ -79,7 +81,10 @@ class Meanwhile:
         self._sent: Sent | None = None
         self._failures = 0
         """How often in a row the server failed at last."""
+        self._waits_since = 0.0
         self._hangs = self._gave_up = False
+        self._why = ""
+        """Why the rest was not sent."""
         self._delivery: Delivery | None = None
         self._error: Exception | None = None
 
@@ -96,7 +101,7 @@ class Meanwhile:
     ) -> None:
         self._ends = False
         if not self._gave_up:
-            self._leave(seconds=MOST_S)
+            self._leave(MOST_S)
 
     def finish(self) -> Delivery | None:
         """Send what is left; None where nothing was recorded.
@@ -110,12 +115,12 @@ class Meanwhile:
         if not exists(self._config.path("journal")):
             return None
         self._hangs, self._ends = self._age_s() > OLD_S, True
-        self._gave_up = not self._leave()
+        self._gave_up = not self._leave(LAST_SECONDS)
         if self._error:
             raise self._error
         return self._delivery or self._left()
 
-    def _leave(self, seconds: float = math.inf) -> bool:
+    def _leave(self, seconds: float) -> bool:
         """Begin no other round, and wait for the thread to end, or its request to be too old.
 
         Args:
@@ -150,7 +155,9 @@ class Meanwhile:
 
         before = self._sent or NOTHING
         if self._gave_up:
-            before = before._replace(why="the server does not answer")
+            before = before._replace(why="the server does not answer in time")
+        elif self._why:
+            before = before._replace(why=self._why)
         with Journal(self._config.path("journal"), create=False) as journal:
             return left(self._config, journal, self._experiment, before=before)
 
@@ -163,8 +170,16 @@ class Meanwhile:
             if self._ends and self._failures < MOST_FAILURES:
                 try:
                     self._delivery = self._send_rest(self._opened or self._open(stack))
-                except Exception as broken:  # noqa: BLE001 - raised where the run ended
-                    self._error = broken
+                except Exception as broken:  # noqa: BLE001 - told or raised where the run ended
+                    self._end_with(broken)
+
+    def _end_with(self, broken: Exception) -> None:
+        from lift.langfuse.faults import LangfuseError
+
+        if isinstance(broken, LangfuseError):
+            self._why = broken.what
+        else:
+            self._error = broken
 
     def _send_now_and_then(self, stack: ExitStack) -> None:
         while not self._has_begun():
@@ -224,7 +239,8 @@ class Meanwhile:
 
     def _wait(self) -> None:
         """Another process sends the experiment."""
-        if not self._ends:
+        self._waits_since = self._waits_since or time.monotonic()
+        if not self._ends or time.monotonic() - self._waits_since > ELSEWHERE_S:
             _elsewhere()
         self._waiting()
 

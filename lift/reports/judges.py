@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lift.agreement import LEAST_KAPPA, Agreement, Judging
+from lift.errors import counted
 from lift.frames import ALL, BASE, DATASET, DELTA, ITEMS, MODEL, OTHER
 from lift.results import Result
 
@@ -18,8 +19,19 @@ def summaries(result: Result) -> Iterator[str]:
     for row in compared.fit(compared.judged).to_dict("records"):
         if row[DATASET] == ALL:
             name = f" of {row[MODEL]}" if len(result.claims) > 1 else ""
-            sides = f"{row[DELTA]:+.2f} ({row[BASE]:.2f} to {row[OTHER]:.2f}) on {row[ITEMS]} items"
+            sides = f"{row[DELTA]:+.2f} ({row[BASE]:.2f} to {row[OTHER]:.2f}) on"
+            sides += f" {counted(row[ITEMS], 'item')}"
             yield f"{by}{name}: {sides if row[ITEMS] else 'no item on both sides'}"
+
+
+def uncast(result: Result) -> list[str]:
+    """The votes that are missing, a line a judge."""
+    return [
+        f"{one.uncast} of {counted(one.votes + one.uncast, 'vote')} of {one.model} could not be"
+        " read: lift judge asks again"
+        for one in result.recorded.judges
+        if one.uncast
+    ]
 
 
 def told(result: Result) -> tuple[Judging, ...]:

@@ -33,7 +33,8 @@ def experiments(found: Sequence[Experiment], *, width: int = 100, color: bool = 
         "errors",
         "cost",
     ):
-        table.add_column(name, no_wrap=name == "experiment", justify=side(name))
+        folds = name in ("experiment", "datasets", "conditions")
+        table.add_column(name, no_wrap=not folds, justify=side(name))
     for one in found:
         table.add_row(
             one.name,
@@ -83,7 +84,8 @@ def record(one: Record, *, width: int = 100, color: bool = False) -> str:
     if evidence is None:
         return rendered([*parts, Text("not asked yet")], width=width, color=color)
     if evidence.kept_ms:
-        parts.append(Text(f"reused: it was answered on {moment(evidence.kept_ms):%Y-%m-%d}", "dim"))
+        paid = f"{moment(evidence.kept_ms):%Y-%m-%d}, for ${evidence.kept_usd:.6f}"
+        parts.append(Text(f"reused: it was answered on {paid}", "dim"))
     if evidence.canned:
         parts.append(Text(NOTICE, style="yellow"))
     if evidence.why:

@@ -19,6 +19,7 @@ from lift.frames import (
     MODEL,
     OTHER,
 )
+from lift.journal import Experiment
 from lift.redact import PLACEHOLDER, redacted
 from lift.reports import findings, judges
 from lift.results import Result
@@ -75,8 +76,9 @@ def _table(result: Result) -> str:
 
 
 def _judges(result: Result) -> str:
-    lines = [*judges.summaries(result), *map(judges.standing, judges.told(result))]
-    return _plain("; ".join(lines))
+    lines = list(judges.summaries(result))
+    known = map(judges.standing, judges.told(result)) if lines else ()
+    return _plain("; ".join([*lines, *dict.fromkeys(known), *judges.uncast(result)]))
 
 
 def _moved(result: Result) -> str:
@@ -100,14 +102,19 @@ def _findings(result: Result) -> str:
 
 
 def _bill(result: Result) -> str:
-    one = result.experiment
+    if result.against is None:
+        reused = findings.reused(result.experiment)
+        return _plain("; ".join([_paid(result.experiment, findings.failures(result)), *reused]))
+    both = (result.experiment, result.against.experiment)
+    return _plain("; ".join(f"{one.name}: {_paid(one)}" for one in both))
+
+
+def _paid(one: Experiment, failed: str = "") -> str:
     errors = f", {one.errored} errored" if one.errored else ""
-    failed = findings.failures(result)
-    line = (
+    return (
         f"{one.answered} of {one.planned} trials answered{errors}"
         f"{f', {failed}' if failed else ''} · ${one.cost_usd:.4f}"
     )
-    return _plain("; ".join([line, *findings.reused(one)]))
 
 
 def _number(value: float, *, sign: bool = False) -> str:

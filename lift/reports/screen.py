@@ -9,6 +9,7 @@ from typing import Any
 import rich.panel
 import rich.table
 from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.text import Text
 
 from lift.errors import visible
@@ -28,12 +29,19 @@ class Table(rich.table.Table):
     """A table whose strings are plain."""
 
     def add_column(self, header: RenderableType = "", *args: Any, **options: Any) -> None:
-        """Add a column; a header that is a string is plain."""
+        """Add a column; a header that is a string is plain. Numbers are never cut, names fold."""
+        options.setdefault("overflow", "fold")
+        options.setdefault("no_wrap", options.get("justify") == "right")
         super().add_column(_cell(header), *args, **options)
 
     def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
         """Add a row; cells that are strings are plain."""
         super().add_row(*(_cell(cell) for cell in cells), **options)
+
+    def natural_width(self) -> int:
+        """Characters that it takes where there is room for everything."""
+        console = Console(width=10_000)
+        return Measurement.get(console, console.options, self).maximum
 
 
 class Panel(rich.panel.Panel):

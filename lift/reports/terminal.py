@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+import pandas as pd
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
@@ -25,8 +26,9 @@ from lift.frames import (
     MODEL,
     OTHER,
 )
+from lift.journal import Experiment
 from lift.reports import findings
-from lift.reports.judges import standing, summaries, told
+from lift.reports.judges import standing, summaries, told, uncast
 from lift.reports.listing import heading, side
 from lift.reports.screen import Table, plain, prose, rendered
 from lift.results import Result
@@ -58,7 +60,8 @@ def comparison(
     """
     parts: list[RenderableType] = [heading(result.experiment, result.against)]
     for number, one in enumerate(result.every):
-        parts += [*([Text()] if number else []), *_verdicts(one), *_table(one), *_judges(one)]
+        parts += [*([Text()] if number else []), *_verdicts(one)]
+        parts += [*_table(one, width), *_judges(one)]
         parts += [plain(line) for line in findings.lines(one.diagnostics)]
     parts.append(_bill(result))
     if result.against:
@@ -74,12 +77,17 @@ def _advice(suggestions: Sequence[Suggestion] | None) -> list[RenderableType]:
     return [Text("suggestions:" if lines else "nothing to suggest", style="bold"), *lines]
 
 
-def _table(result: Result) -> list[Table]:
-    """None where no model's numbers may be compared."""
-    compared = result.comparison
-    rows = compared.fit(compared.categories)
+def _table(result: Result, width: int) -> list[Table]:
+    """None where no model's numbers may be compared; without the scale where there is no room."""
+    rows = result.comparison.fit(result.comparison.categories)
     if rows.empty:
         return []
+    whole = _table_of(result, rows, scale=True)
+    return [whole if whole.natural_width() <= width else _table_of(result, rows, scale=False)]
+
+
+def _table_of(result: Result, rows: pd.DataFrame, *, scale: bool) -> Table:
+    compared = result.comparison
     table = Table(box=None, pad_edge=False, header_style="bold")
     several_models = rows[MODEL].nunique() > 1
     several_datasets = rows[DATASET].nunique() > 2  # one of them is the row over all
@@ -88,7 +96,8 @@ def _table(result: Result) -> list[Table]:
     for name in names:
         table.add_column(name, justify=side(name))
     table.add_column("95 %", justify="right", no_wrap=True)
-    table.add_column(f"0{'─' * (AXIS - 2)}1", no_wrap=True)
+    if scale:
+        table.add_column(f"0{'─' * (AXIS - 2)}1", no_wrap=True)
     extras = _extras(result)
     for title, _ in extras:
         table.add_column(title, justify="right")
@@ -96,10 +105,12 @@ def _table(result: Result) -> list[Table]:
         style = "bold" if row[DATASET] == ALL else ""
         cells: list[str | Text] = [str(row[name]) for name in names[: names.index(ITEMS)]]
         cells += [str(row[ITEMS]), _share(row[BASE]), _share(row[OTHER]), _delta(row[DELTA])]
-        cells += [findings.interval(row), _scale(row[BASE], row[OTHER])]
+        cells.append(findings.interval(row))
+        if scale:
+            cells.append(_scale(row[BASE], row[OTHER]))
         cells += [cell(row) for _, cell in extras]
         table.add_row(*cells, style=style)
-    return [table]
+    return table
 
 
 def _extras(result: Result) -> list[tuple[str, Callable[[Row], str | Text]]]:
@@ -137,8 +148,9 @@ def _verdicts(result: Result) -> list[Text]:
 
 def _judges(result: Result) -> list[Text]:
     lines = [plain(line) for line in summaries(result)]
-    known = [plain(f"  {standing(one)}", _style(one)) for one in told(result)]
-    return [*lines, *known]
+    known = {standing(one): _style(one) for one in told(result)} if lines else {}
+    missing = [plain(line, "yellow") for line in uncast(result)]
+    return [*lines, *(plain(f"  {says}", style) for says, style in known.items()), *missing]
 
 
 def _style(one: Judging) -> str:
@@ -146,18 +158,28 @@ def _style(one: Judging) -> str:
 
 
 def _bill(result: Result) -> Text:
-    experiment = result.experiment
+    if result.against is None:
+        failed = findings.failures(result)
+        lines = [_paid(result.experiment, failed), *findings.reused(result.experiment)]
+        return prose("\n".join(lines), "dim")
+    both = (result.experiment, result.against.experiment)
+    lines = [f"{one.name}: {_paid(one)}" for one in both]
+    return prose("\n".join(lines), "dim")
+
+
+def _paid(experiment: Experiment, failed: str = "") -> str:
     line = f"{experiment.answered} of {experiment.planned} trials answered"
     if experiment.errored:
         line += f", {experiment.errored} errored"
-    if failed := findings.failures(result):
+    if failed:
         line += f", {failed}"
     line += f" · ${experiment.cost_usd:.6f} in all"
     if experiment.lost_usd:
-        line += f" (and at most ${experiment.lost_usd:.4f} for calls that broke off)"
+        waiting = " or wait in batches" if experiment.in_batches else ""
+        line += f" (and at most ${experiment.lost_usd:.4f} for calls that broke off{waiting})"
     if experiment.cache_writes or experiment.cache_reads:
         line += f" · prompt cache: {experiment.cache_writes} written, {experiment.cache_reads} read"
-    return prose("\n".join([line, *findings.reused(experiment)]), "dim")
+    return line
 
 
 def _share(value: float) -> str:

@@ -28,7 +28,7 @@ class Moved(NamedTuple):
         return self.moved < FEW
 
     def __str__(self) -> str:
-        return f"{self.moved} of {self.n} items moved (at most {self.bound:.0%} of such items can)"
+        return f"{self.moved} of {self.n} items moved, of all such at most {self.bound:.0%}"
 
 
 def wilson(hits: int, n: int, *, confidence: float = 0.95) -> Interval:
