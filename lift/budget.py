@@ -9,16 +9,20 @@ from lift.errors import CeilingReached
 from lift.pricing import ROUNDING_USD
 
 
-def reached(worst_usd: float, *, ceiling_usd: float, committed_usd: float) -> CeilingReached:
-    """Says that a call does not fit.
+def reached(
+    worst_usd: float, *, ceiling_usd: float, committed_usd: float, calls: int = 1
+) -> CeilingReached:
+    """Says that calls do not fit.
 
     Args:
-        worst_usd: the most it can cost.
+        worst_usd: the most they can cost.
         ceiling_usd: of the experiment.
         committed_usd: what is spent, counting calls that never reported at their worst.
+        calls: how many.
     """
+    what = "call" if calls == 1 else f"{calls} calls"
     return CeilingReached(
-        f"the next call may cost ${worst_usd:.4f} and would pass the ceiling of"
+        f"the next {what} may cost ${worst_usd:.4f} and would pass the ceiling of"
         f" ${ceiling_usd:{'.2f' if ceiling_usd >= 0.01 else '.4g'}}; ${committed_usd:.4f} is spent",
         where="--max-cost-usd",
         fix="run the same command with a higher ceiling: it goes on from here",

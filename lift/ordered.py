@@ -6,6 +6,7 @@ call waits, is in a batch, and is done once its outcome is recorded with its tri
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -27,6 +28,9 @@ from lift.worklist import portions
 
 MOST_RESUBMITTED = 3
 """So often a call without an answer is put into another batch."""
+
+LEAST_SHARE = 0.1
+"""Of the calls that wait: a batch of fewer is not worth the day that it may take."""
 
 WARM_MS = 3_600_000
 """So long others can read a prompt-cache prefix after one call has written it."""
@@ -181,8 +185,10 @@ class Ordered:
         if not left or any(entry.batch is not None for entry in left):
             return
         settings, committed_usd = self._config.settings, sum(self.journal.spent_usd(self.name))
+        least = math.ceil(LEAST_SHARE * len(left))
         problem = reached(
-            min(entry.worst_usd for entry in left),
+            sum(sorted(entry.worst_usd for entry in left)[:least]),
+            calls=least,
             ceiling_usd=settings.max_cost_usd,
             committed_usd=committed_usd,
         )
@@ -224,10 +230,13 @@ class Ordered:
     def _fitting(self, entries: Sequence[Entry]) -> Iterator[tuple[Entry, Request]]:
         spent_usd = sum(self.journal.spent_usd(self.name))
         room_usd = self._config.settings.max_cost_usd - spent_usd + ROUNDING_USD
+        fitting = []
         for entry in entries:
             if entry.worst_usd <= room_usd:
                 room_usd -= entry.worst_usd
-                yield entry, self.job(entry).request
+                fitting.append(entry)
+        if len(fitting) >= LEAST_SHARE * len(entries):
+            yield from ((entry, self.job(entry).request) for entry in fitting)
 
     def _warm(self) -> set[str]:
         """The prompt-cache prefixes that an answered call has written or read not long ago."""

@@ -409,6 +409,17 @@ def test_what_does_not_fit_yet_follows_when_others_turn_out_cheap(project, serve
     assert result(done)["experiment"]["lost_usd"] == 0
 
 
+def test_the_last_dollars_are_not_spent_call_by_call(project, serve):
+    model = serve(lambda *_: Says("hello()", output_tokens=700))
+    command = ("--full", "--repeats", "3", "--max-tokens", "1000", "--batch")
+
+    partial = project.lift(*command, "--max-cost-usd", "0.1")
+
+    assert partial.returncode == 4, partial.stderr
+    assert "the next 4 calls may cost" in partial.stderr
+    assert sizes(model) == [19, 6]
+
+
 def test_one_call_writes_a_prefix_before_the_others_read_it(project, serve):
     project.skill.write_text(project.skill.read_text() + "More. " * 2000, "utf-8")
     model = serve(greets)
