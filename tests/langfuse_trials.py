@@ -16,7 +16,7 @@ from lift.evaluators import Rubric
 from lift.journal import Journal, Record
 from lift.langfuse import runs
 from lift.langfuse.client import Connection, LangfuseCredential
-from lift.langfuse.publish import Sent, publish
+from lift.langfuse.publish import Outbox, Sent
 from lift.langfuse.runs import Facts, Run
 from lift.plan import Plan
 from lift.schema import Evidence, Reply, Score, Status, Trial, Usage, Vote
@@ -164,9 +164,6 @@ def sent(
     time = clock or Clock()
     hurry = {key: more.pop(key) for key in ("timeout_s", "deadline_s") if key in more}
     with connected(langfuse, sleep=time.sleep, **hurry) as connection:
-        return publish(
-            journal,
-            experiment,
-            connection,
-            **{"redact": lambda value: value, "now_ms": time, **more},
-        )
+        redact, now_ms = more.pop("redact", lambda value: value), more.pop("now_ms", time)
+        outbox = Outbox(journal, experiment, connection, redact=redact, now_ms=now_ms)
+        return outbox.send(**{"seconds": 60.0, "settles": True, **more})

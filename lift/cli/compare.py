@@ -110,7 +110,7 @@ def _from_journal(
         from lift.results import recorded  # takes a moment, in which SQLite reads
 
         found = recorded(journal, experiment, hashed=hashed, reading=reading)
-        if calls := len(journal.in_batches(found.experiment.name)):
+        if calls := found.experiment.in_batches:
             print_left(found.experiment.name, calls, as_json=False)
         return found
 

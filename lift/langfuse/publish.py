@@ -38,6 +38,11 @@ class Sent(NamedTuple):
     broke_off: bool = False
     """Whether the server failed, so that nothing more was tried."""
 
+    @property
+    def taken(self) -> int:
+        """Answers, scores and votes that the server took."""
+        return self.answers + self.scores + self.votes
+
     def and_then(self, later: Sent) -> Sent:
         """Both together: what was taken in all, and what is left after the later one."""
         return later._replace(
@@ -59,7 +64,6 @@ def publish(
     redact: Redact,
     now_ms: Callable[[], int],
     seconds: float = 60.0,
-    settles: bool = True,
     told: Told = untold,
 ) -> Sent:
     """Send what the server has not taken of an experiment. Doing it again sends only what is left.
@@ -71,7 +75,6 @@ def publish(
         redact: masks strings; called once for each trial and each item, with all its texts.
         now_ms: the time, in Unix milliseconds, for the journal's marks.
         seconds: after which no further trials are sent.
-        settles: whether to wait, in that time, for what may have been taken before.
         told: what takes time.
 
     Returns:
@@ -83,7 +86,7 @@ def publish(
         JournalError: it cannot be read or written.
     """
     outbox = Outbox(journal, experiment, connection, redact=redact, now_ms=now_ms)
-    return outbox.send(seconds=seconds, settles=settles, told=told)
+    return outbox.send(seconds=seconds, settles=True, told=told)
 
 
 class Outbox:
@@ -115,7 +118,7 @@ class Outbox:
     def send(
         self, *, seconds: float, settles: bool, most: int | None = None, told: Told = untold
     ) -> Sent:
-        """Send what the server has not taken; see `publish`.
+        """Send what the server has not taken; see `publish`, which settles.
 
         Args:
             seconds: after which no further trials are sent.

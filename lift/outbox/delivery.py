@@ -102,12 +102,11 @@ def left(config: Config, journal: Journal, experiment: str, *, before: Sent = NO
 
 def _delivery(journal: Journal, experiment: str, whole: Sent, found: Sequence[str]) -> Delivery:
     told = _lines(whole, unscored=len(journal.unscored(experiment)))
-    took = whole.answers + whole.scores + whole.votes
     return Delivery(
         (*whole.notices, *told, *found),
         whole.unsent,
         idle=not told,
-        fails=whole.broke_off and not took,
+        fails=whole.broke_off and not whole.taken,
     )
 
 
@@ -138,7 +137,7 @@ def _lines(sent: Sent, *, unscored: int) -> Sequence[str]:
     lines = []
     if sent.unsent:
         lines.append(f"{took}; {sent.unsent} parts are unsent ({sent.why}): lift push sends them")
-    elif sent.answers or sent.scores or sent.votes:
+    elif sent.taken:
         lines.append(took)
     if unscored:
         lines.append(f"{unscored} answers are not scored yet: run the experiment again, then push")

@@ -195,7 +195,7 @@ class Meanwhile:
                 pause_s = PAUSE_S
                 continue
             self._sent = self._sent.and_then(sent) if self._sent else sent
-            hung = time.monotonic() - asked_at > OLD_S
+            hung = not sent.taken and time.monotonic() - asked_at > OLD_S
             failures = self._failures + (MOST_FAILURES if hung else 1)
             self._failures = failures if sent.broke_off else 0
             rest_s = REST * (time.thread_time() - began)
