@@ -89,6 +89,7 @@ class Model:
     calls: list[dict[str, Any]] = field(default_factory=list)
     """Request bodies, in order of arrival."""
     headers: list[dict[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     in_flight: int = 0
     peak: int = 0
     url: str = ""
@@ -125,6 +126,7 @@ def serving(script: Script | None = None) -> Iterator[Model]:
                 with suppress(BrokenPipeError, ConnectionResetError):
                     _take(self, model, body["requests"])
                 return
+            model.paths.append(self.path)
             attempt = model.enter(body, {k.lower(): v for k, v in self.headers.items()})
             try:
                 _answer(self, body, model.script(body, attempt))

@@ -12,7 +12,8 @@ import servers
 from pydantic import SecretStr
 from servers import Says
 
-from lift.backends.messages import Messages, parameters_of
+from lift.backends.bodies import parameters_of
+from lift.backends.messages import Messages
 from lift.budget import Budget
 from lift.errors import BackendError, CouldNotRun, CredentialError, ModelUnavailable
 from lift.pricing import price_of, worst_case_usd

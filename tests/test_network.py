@@ -31,7 +31,8 @@ def test_a_client_that_cannot_be_made(monkeypatch, name, value):
         monkeypatch.delenv(known, raising=False)
         monkeypatch.delenv(known.lower(), raising=False)
     monkeypatch.setenv(name, value)
-    credential = Credential(base_url="https://api.invalid", api_key=SecretStr("k"))
+    scheme = "http" if name == "HTTP_PROXY" else "https"
+    credential = Credential(base_url=f"{scheme}://api.invalid", api_key=SecretStr("k"))
 
     with pytest.raises(CouldNotRun) as refused:
         Messages(credential, prices={}, concurrency=1, deadline_s=1, clock=lambda: 0)

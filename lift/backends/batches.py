@@ -5,24 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import quote
 
-import anthropic
 import httpx2
-from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
+from anthropic.types.messages import MessageBatch
 
-from lift.backends.messages import (
-    FAULTS,
-    MALFORMED,
-    Malformed,
-    Messages,
-    Tries,
-    parameters_of,
-    read,
-)
+from lift.backends import sdk
+from lift.backends.bodies import MALFORMED, message_of, parameters_of, read
+from lift.backends.faults import Fault, Malformed, Refusal, Unsent
+from lift.backends.messages import Messages, Tries
 from lift.errors import BackendError, BatchUnknown, CouldNotRun, LiftError
 from lift.schema import Reply, Request, Usage
 
@@ -96,12 +90,12 @@ class Batches:
     """The batches of one server.
 
     Args:
-        messages: the connection, with its patience.
+        messages: the same server's, with its patience.
     """
 
     def __init__(self, messages: Messages) -> None:
         self.messages = messages
-        self.client = messages.client
+        self.client = sdk.client_of(messages.credential)
 
     async def submit(self, entries: Sequence[tuple[str, Request]]) -> str:
         """Hand over a batch.
@@ -191,6 +185,7 @@ class Batches:
 
     async def close(self) -> None:
         """Close the connections."""
+        await self.client.close()
         await self.messages.close()
 
     async def _answered(
@@ -215,9 +210,10 @@ class Batches:
                 async with self.messages.patience.turn(BATCHES):
                     sent = time.monotonic()
                     tries.used_s += sent - asked if tries.failures else 0.0
-                    async with asyncio.timeout(CALL_S):
-                        answer = await call()
-            except FAULTS as failed:
+                    with sdk.faults():
+                        async with asyncio.timeout(CALL_S):
+                            answer = await call()
+            except Fault as failed:
                 refused = self.messages.understood(failed, missing)._replace(sent=sent)
                 if once and _may_be_done(failed):
                     raise Unsure(refused.problem) from failed
@@ -236,33 +232,33 @@ class Batches:
     def _outcome(self, line: bytes) -> Outcome | None:
         """What a line of the results says; None where it does not say of which entry."""
         try:
-            told = MessageBatchIndividualResponse.construct(**json.loads(line))
-            name: object = told.custom_id  # nothing checks what the server sends
+            told = json.loads(line)
+            name = told["custom_id"]
         except MALFORMED:
             return None
         if not isinstance(name, str):
             return None
         try:
-            return self._ended(told)
-        except MALFORMED as bad:
+            return self._ended(name, told["result"])
+        except (Malformed, *MALFORMED) as bad:
             why = self.messages.without_key(str(bad)) or "it is no result"
             return Outcome(
                 name, why=f"the batch's result cannot be read: {why}", again=True, billed=True
             )
 
-    def _ended(self, told: MessageBatchIndividualResponse) -> Outcome:
-        name, result = told.custom_id, told.result
-        if result.type == "succeeded":
-            return Outcome(name, read(result.message))
-        if result.type == "errored":
-            error = result.error.error
-            why = self.messages.without_key(f"{error.type}: {error.message}")
-            return Outcome(name, why=why, again=error.type not in FINAL)
-        if result.type == "expired":
+    def _ended(self, name: str, result: Mapping[str, Any]) -> Outcome:
+        kind = result["type"]
+        if kind == "succeeded":
+            return Outcome(name, read(message_of(result["message"])))
+        if kind == "errored":
+            error = result["error"]["error"]
+            why = self.messages.without_key(f"{error['type']}: {error['message']}")
+            return Outcome(name, why=why, again=error["type"] not in FINAL)
+        if kind == "expired":
             return Outcome(name, why="the batch expired before it was asked", again=True)
-        if result.type == "canceled":
+        if kind == "canceled":
             return Outcome(name, why="the batch was canceled before it was asked")
-        raise Malformed(f"unknown type {result.type!r}")
+        raise Malformed(f"unknown type {kind!r}")
 
     def _no_batches(self, said: str) -> CouldNotRun:
         return CouldNotRun(
@@ -311,9 +307,8 @@ def _ms(time: datetime) -> int:
     return round(time.timestamp() * 1000)
 
 
-def _may_be_done(failed: Exception) -> bool:
+def _may_be_done(failed: Fault) -> bool:
     """Whether the server may have done what it was asked though no answer says so."""
-    if isinstance(failed, anthropic.APIStatusError):
-        return failed.status_code >= 500 or failed.status_code < 400
-    refused = isinstance(failed.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
-    return not (isinstance(failed, anthropic.APIConnectionError) and refused)
+    if isinstance(failed, Refusal):
+        return failed.status >= 500 or failed.status < 400
+    return not isinstance(failed, Unsent)

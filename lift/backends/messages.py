@@ -1,21 +1,19 @@
-"""The Messages API, of Anthropic or any server that speaks it."""
+"""The Messages API, of Anthropic or any server that speaks it: with patience, and what it costs."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
-
-import anthropic
-import httpx2
-from anthropic.types import Message
-from pydantic import ValidationError
+from typing import NamedTuple
 
 from lift.backends import Meter
+from lift.backends.bodies import parameters_of, read
+from lift.backends.connection import Connection
+from lift.backends.faults import Fault, Malformed, Refusal, Unsent
 from lift.backends.patience import Patience
 from lift.errors import (
     BackendError,
@@ -25,16 +23,9 @@ from lift.errors import (
     LiftError,
     ModelUnavailable,
 )
-from lift.network import from_environment
 from lift.pricing import Price, cost_usd, worst_case_usd
 from lift.schema import Evidence, Label, Reply, Request, Status, Usage
-from lift.settings import Credential, is_loopback
-
-if TYPE_CHECKING:
-    from anthropic.types import CacheControlEphemeralParam, MessageParam, TextBlockParam
-
-POOL = 8
-"""Connections of a client: it looks through all of its own for each call."""
+from lift.settings import Credential
 
 CALL_OVERHEAD_S = 30.0
 SLOWEST_TOKENS_PER_S = 30.0
@@ -46,9 +37,6 @@ SHORTEST_CALL_S = 1.0
 TRIES_WITHOUT_CONTACT = 5
 """So often a server that never answered anything may refuse a connection."""
 
-NO_CREDENTIAL = "none"
-"""Sent as the key to a server on this machine when there is none."""
-
 SHORTEST_SECRET = 8
 """What is shorter than this is no secret, and may be a word of an error's text."""
 
@@ -58,16 +46,6 @@ FAILURES = {
     "model_context_window_exceeded": "the answer was cut off at the context window",
 }
 
-
-class Malformed(ValueError):
-    """The server answered with something that is no message."""
-
-
-MALFORMED = (ValueError, TypeError, AttributeError, LookupError, AssertionError, RecursionError)
-"""What a body that is no message makes the SDK raise: it does not validate what it reads."""
-
-FAULTS = (anthropic.AnthropicError, httpx2.HTTPError, TimeoutError, *MALFORMED)
-"""What a call without an answer raises; the SDK does not wrap what breaks a stream."""
 
 MOST_MALFORMED = 3
 """So many answers that are no messages are enough."""
@@ -137,14 +115,13 @@ class Messages:
         self.deadline_s = deadline_s
         self.clock = clock
         self.patience = Patience(concurrency)
+        self.credential = credential
         self.base_url = credential.base_url
         self._contact = False
         self._answered = False
         known = (credential.api_key, credential.auth_token, *credential.headers.values())
         self._secrets = [s.get_secret_value() for s in known if s and len(s) >= SHORTEST_SECRET]
-        self._clients = clients_of(credential, concurrency)
-        self._idle = self._clients * POOL
-        self.client = self._clients[0]
+        self._connection = Connection(credential)
 
     async def answer(
         self,
@@ -189,11 +166,13 @@ class Messages:
         sent = time.monotonic()
         try:
             longest = CALL_OVERHEAD_S + request.max_tokens / SLOWEST_TOKENS_PER_S
-            message = await self._call(request, began, min(longest, tries.left_s))
+            message = await self._connection.message(
+                parameters_of(request), seconds=min(longest, tries.left_s), began=began
+            )
             usage, reply = read(message)
             cost = cost_usd(usage, self.prices[request.model])
             settled = partial(meter.bill, worst_usd, cost)
-        except FAULTS as failed:
+        except Fault as failed:
             tries.used_s += time.monotonic() - sent
             refused = self.understood(failed, partial(self._unserved, request))
             if not refused.billed:
@@ -248,25 +227,7 @@ class Messages:
 
     async def close(self) -> None:
         """Close the connections."""
-        for client in self._clients:
-            await client.close()
-
-    async def _call(
-        self, request: Request, began: Callable[[], None] | None, seconds: float
-    ) -> Message:
-        parameters = parameters_of(request) | {"timeout": seconds}
-        client = self._idle.pop()
-        try:
-            async with asyncio.timeout(seconds):
-                if began is None:
-                    message = await client.messages.create(**parameters)
-                else:
-                    message = await _streamed(client, parameters, began)
-        finally:
-            self._idle.append(client)
-        if not isinstance(message, Message):
-            raise Malformed("the server's answer is no message")
-        return message
+        await self._connection.close()
 
     async def wait(self, refused: Refused, tries: Tries, model: str) -> None:
         """Wait before the next try of a model.
@@ -305,8 +266,7 @@ class Messages:
             CouldNotRun: the server was never there, or never answered with a message.
             BackendError: this request's answers are never messages.
         """
-        cause = refused.problem.__cause__
-        unreachable = not refused.billed and isinstance(cause, anthropic.APIConnectionError)
+        unreachable = isinstance(refused.problem.__cause__, Unsent)
         if unreachable and not self._contact and tries.failures >= TRIES_WITHOUT_CONTACT:
             raise CouldNotRun(
                 "the model server cannot be reached",
@@ -323,26 +283,26 @@ class Messages:
             fix="check that ANTHROPIC_BASE_URL is a server that speaks the Anthropic API",
         ) from refused.problem
 
-    def understood(self, failed: Exception, missing: Callable[[str], CouldNotRun]) -> Refused:
+    def understood(self, failed: Fault, missing: Callable[[str], CouldNotRun]) -> Refused:
         """What to make of a call without an answer.
 
         Args:
-            failed: one of FAULTS.
+            failed: what became of it.
             missing: what the server says where it does not have what it was asked for → the
                 problem.
         """
-        if isinstance(failed, anthropic.APIStatusError):
+        said = self.without_key(failed.said)
+        if isinstance(failed, Refusal):
             self._contact = True
-            said = self.without_key(_said(failed))
             return _of_status(failed, said, missing, self.base_url)
-        sent = not (
-            isinstance(failed, anthropic.APIConnectionError)
-            and isinstance(failed.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
-        )
-        problem = BackendError(self.without_key(_said(failed)))
+        problem = BackendError(said)
         problem.__cause__ = failed
-        malformed = isinstance(failed, MALFORMED) and not isinstance(failed, TimeoutError)
-        return Refused(problem, again=True, billed=sent, malformed=malformed)
+        return Refused(
+            problem,
+            again=True,
+            billed=not isinstance(failed, Unsent),
+            malformed=isinstance(failed, Malformed),
+        )
 
     def _unserved(self, request: Request, said: str) -> ModelUnavailable:
         return ModelUnavailable(
@@ -358,88 +318,10 @@ class Messages:
         return text
 
 
-def parameters_of(request: Request) -> dict[str, Any]:
-    """The body of a Messages API call."""
-    system: list[TextBlockParam] = [{"type": "text", "text": text} for text in request.system]
-    if request.cached_blocks:
-        control: CacheControlEphemeralParam = {"type": "ephemeral"}
-        if request.cache_life != "5m":
-            control["ttl"] = request.cache_life
-        system[request.cached_blocks - 1]["cache_control"] = control
-    messages: list[MessageParam] = [{"role": "user", "content": _blocks(request.content)}]
-    body: dict[str, Any] = {
-        "model": request.model,
-        "max_tokens": request.max_tokens,
-        "system": system,
-        "messages": messages,
-    }
-    output: dict[str, Any] = {"effort": request.effort} if request.effort else {}
-    if request.output_schema:
-        output["format"] = {"type": "json_schema", "schema": request.output_schema}
-    return body | ({"output_config": output} if output else {})
-
-
-def _blocks(texts: Sequence[str]) -> str | list[TextBlockParam]:
-    if len(texts) == 1:
-        return texts[0]
-    return [{"type": "text", "text": text} for text in texts]
-
-
-async def _streamed(
-    client: anthropic.AsyncAnthropic, parameters: dict[str, Any], began: Callable[[], None]
-) -> Message:
-    whole = False
-    async with client.messages.stream(**parameters) as events:
-        async for event in events:
-            began()
-            whole = whole or event.type == "message_stop"
-        if not whole:  # the SDK would hand out what there is
-            raise Malformed("the stream broke off")
-        return await events.get_final_message()
-
-
-def clients_of(credential: Credential, concurrency: int) -> list[anthropic.AsyncAnthropic]:
-    """The SDK's clients for a credential, one for POOL calls at once; they repeat nothing."""
-    # proxies and .netrc of the environment are for other hosts than a local server
-    trusting = not is_loopback(credential.base_url)
-    limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=POOL)
-    with from_environment(CouldNotRun, httpx2.InvalidURL):
-        certificates = httpx2.create_ssl_context(trust_env=trusting)
-        return [
-            _client(
-                credential,
-                anthropic.DefaultAsyncHttpxClient(
-                    limits=limits, trust_env=trusting, verify=certificates
-                ),
-            )
-            for _ in range(0, concurrency, POOL)
-        ]
-
-
-def _client(credential: Credential, http_client: httpx2.AsyncClient) -> anthropic.AsyncAnthropic:
-    key, token = credential.api_key, credential.auth_token
-    secret = key.get_secret_value() if key else None
-    if not key and not token:
-        secret = NO_CREDENTIAL
-    client = anthropic.AsyncAnthropic(
-        api_key=secret,
-        auth_token=token.get_secret_value() if token else None,
-        base_url=credential.base_url,
-        max_retries=0,
-        open_telemetry={"traces": False, "propagation": False},  # as nobody asked lift for it
-        http_client=http_client,
-    )
-    # the SDK adds ANTHROPIC_CUSTOM_HEADERS of the environment, wherever the address comes from
-    client._custom_headers = {
-        name: value.get_secret_value() for name, value in credential.headers.items()
-    }
-    return client
-
-
 def _of_status(
-    failed: anthropic.APIStatusError, said: str, missing: Callable[[str], CouldNotRun], url: str
+    failed: Refusal, said: str, missing: Callable[[str], CouldNotRun], url: str
 ) -> Refused:
-    status = failed.status_code
+    status = failed.status
     if status in (401, 403):
         problem: LiftError = CredentialError(
             f"the server refuses the key: {said}",
@@ -449,6 +331,10 @@ def _of_status(
         return Refused(problem, again=False, billed=False)
     if status == 402:
         problem = CouldNotRun(f"the account cannot pay: {said}", where=url, fix="add credit")
+        return Refused(problem, again=False, billed=False)
+    if 300 <= status < 400:
+        where, fix = url, "check that ANTHROPIC_BASE_URL is the address of the API itself"
+        problem = CouldNotRun(f"not the Messages API: {said}", where=where, fix=fix)
         return Refused(problem, again=False, billed=False)
     if status == 404:
         return Refused(missing(said), again=False, billed=False)
@@ -465,33 +351,23 @@ def _of_status(
     return Refused(problem, again=status < 400, billed=status < 400)
 
 
-def _retry_after(failed: anthropic.APIStatusError) -> float | None:
+def _retry_after(failed: Refusal) -> float | None:
     """How long everybody is to wait; None where it is about calls at once, not in a time."""
-    said = failed.response.headers.get("retry-after")
+    said = failed.headers.get("retry-after")
     try:
         return None if said is None else max(0.0, float(said))
     except ValueError:
         return 1.0
 
 
-def _calls_per_s(failed: anthropic.APIStatusError) -> float | None:
+def _calls_per_s(failed: Refusal) -> float | None:
     """How many calls a second the server says it takes, where none is left."""
     limit, left = (
-        failed.response.headers.get(f"anthropic-ratelimit-requests-{what}", "")
+        failed.headers.get(f"anthropic-ratelimit-requests-{what}", "")
         for what in ("limit", "remaining")
     )
     known = left == "0" and re.fullmatch(r"0*[1-9][0-9]{0,8}", limit)
     return int(limit) / 60 if known else None
-
-
-def _said(failed: Exception) -> str:
-    if isinstance(failed, TimeoutError | anthropic.APITimeoutError):
-        return "the call timed out"
-    if isinstance(failed, anthropic.APIStatusError):
-        return failed.api_message or failed.message
-    cause = failed.__cause__
-    detail = f"{type(cause).__name__}: {cause}".rstrip(": ") if cause else ""
-    return f"{str(failed).rstrip('.')} ({detail})" if detail else str(failed)
 
 
 def evidence_of(
@@ -509,34 +385,3 @@ def evidence_of(
         started_ms=started_ms,
         ended_ms=ended_ms,
     )
-
-
-def read(message: Message) -> tuple[Usage, Reply]:
-    """Usage and reply of a message.
-
-    Raises:
-        Malformed: something that decides the bill or the reply is missing, or is not what it is.
-    """
-    texts = [block.text for block in message.content if block.type == "text"]
-    used = message.usage
-    written = used.cache_creation_input_tokens or 0
-    hour = (used.cache_creation.ephemeral_1h_input_tokens or 0) if used.cache_creation else 0
-    try:
-        usage = Usage(
-            input_tokens=used.input_tokens,
-            cache_write_5m_tokens=written - hour,
-            cache_write_1h_tokens=hour,
-            cache_read_tokens=used.cache_read_input_tokens or 0,
-            output_tokens=used.output_tokens,
-        )
-        reply = Reply(
-            text="\n\n".join(texts),
-            stop_reason=cast("str | None", message.stop_reason),
-            model=message.model or "",
-            message_id=message.id or "",
-        )
-    except ValidationError as bad:
-        first = bad.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        raise Malformed(f"the server's answer is no message: {field}: {first['msg']}") from bad
-    return usage, reply

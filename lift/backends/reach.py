@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-import anthropic
-
-from lift.backends.messages import FAULTS, clients_of
+from lift.backends import sdk
+from lift.backends.faults import Cut, Malformed, Refusal, Unsent
 from lift.errors import CouldNotRun, CredentialError
 from lift.settings import Credential
 
@@ -24,21 +23,22 @@ def serves(credential: Credential, model: str) -> bool:
 
 
 async def _serves(credential: Credential, model: str) -> bool:
-    (client,) = clients_of(credential, 1)
+    client = sdk.client_of(credential)
     try:
-        await client.models.retrieve(model, timeout=SECONDS)
-    except anthropic.APIStatusError as answered:
-        if answered.status_code in (401, 403):
+        with sdk.faults():
+            await client.models.retrieve(model, timeout=SECONDS)
+    except Refusal as answered:
+        if answered.status in (401, 403):
             raise CredentialError(
-                f"the server refuses the key with status {answered.status_code}",
+                f"the server refuses the key with status {answered.status}",
                 fix="check ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) and the address",
             ) from answered
         return False
-    except anthropic.APIConnectionError as broken:
+    except (Unsent, Cut) as broken:
         raise CouldNotRun(
             "the server cannot be reached", fix="check ANTHROPIC_BASE_URL and the network"
         ) from broken
-    except FAULTS:  # an answer that is none: a server that has other addresses alone
+    except Malformed:  # a server that has other addresses alone
         return False
     finally:
         await client.close()
