@@ -17,8 +17,8 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 LOADED = [
-    "anthropic", "httpx", "markdown_it", "pandas", "phonenumbers", "rich.console", "rich.panel",
-    "rich.progress", "rich.table", "scipy.special", "sqlite3", "yaml",
+    "anthropic", "httpx", "httpx2", "markdown_it", "pandas", "phonenumbers", "rich.console",
+    "rich.panel", "rich.progress", "rich.table", "scipy.special", "sqlite3", "yaml",
 ]  # fmt: skip
 SECONDS = 120
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from conftest import greets
+from conftest import greets, power_cut
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import Says
@@ -217,7 +217,7 @@ def test_killed_while_judging_no_answer_and_no_vote_is_asked_again(project, serv
     process = project.start("--quick", "--concurrency", "2")
     while sum(is_vote(body) for body in model.calls) < 5:
         assert process.poll() is None
-    process.kill()
+    power_cut(process)
     process.communicate()
 
     assert project.lift("--quick", "--concurrency", "2").returncode == 0

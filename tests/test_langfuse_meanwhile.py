@@ -8,7 +8,7 @@ import time
 from collections import Counter
 
 import pytest
-from conftest import greets, wait_for
+from conftest import greets, power_cut, wait_for
 from langfuse_project import ITEMS, OTEL, Fault, Langfuse
 
 from lift.outbox import meanwhile
@@ -50,13 +50,16 @@ def test_trials_are_there_before_the_run_ends(project, serve, langfuse):
     }
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_what_a_run_that_dies_had_sent_is_not_sent_again(project, serve, langfuse, number):
+@pytest.mark.parametrize("by_power", [False, True], ids=["SIGTERM", "power cut"])
+def test_what_a_run_that_dies_had_sent_is_not_sent_again(project, serve, langfuse, by_power):
     arrived = threading.Event()
     serve(holding("9", arrived))
     process = project.start("--full", "--experiment", "e")
     assert wait_for(lambda: roots(langfuse))
-    process.send_signal(number)
+    if by_power:
+        power_cut(process)
+    else:
+        process.terminate()
     arrived.set()
     _, err = process.communicate(timeout=SECONDS)
     assert process.returncode != 0

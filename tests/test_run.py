@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 import threading
+import time
 from collections import Counter
 
 import pytest
-from conftest import greets, interrupted_twice, wait_for
+from conftest import greets, interrupted_twice, power_cut, wait_for
 from servers import Says
 
 SLOW_MODEL_S = 0.15
@@ -127,20 +129,27 @@ def test_ctrl_c_while_another_process_runs_says_that_nothing_is_lost(project, se
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+    ("end", "code"),
+    [
+        (lambda process: process.send_signal(signal.SIGINT), 130),
+        (lambda process: process.send_signal(signal.SIGTERM), 143),
+        (lambda process: process.kill(), -9),
+        (power_cut, -9),
+    ],
+    ids=["SIGINT", "SIGTERM", "SIGKILL", "power cut"],
 )
-def test_after_an_interrupt_what_was_answered_is_not_asked_again(project, serve, number, code):
+def test_after_an_interrupt_what_was_answered_is_not_asked_again(project, serve, end, code):
     model = serve(lambda body, attempt: Says("hello()", seconds=SLOW_MODEL_S))
     process = project.start("--full", "--concurrency", "2")
     assert wait_for(lambda: len(model.calls) >= 5)
-    process.send_signal(number)
+    end(process)
     _, err = process.communicate(timeout=30)
     assert process.returncode == code, err
     assert "Traceback" not in err
     rows = json.loads(project.lift("show", "--json").stdout)["trials"]
     answered = sum(row["status"] == "ok" for row in rows)
     assert 3 <= answered < 20
-    in_flight = 2 if number == signal.SIGKILL else 0
+    in_flight = 2 if end is power_cut else 0
 
     done = project.lift("--full", "--concurrency", "2")
 
@@ -170,8 +179,17 @@ def test_a_second_interrupt_does_not_wait(project, serve):
     assert "run the same command again" in err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_calls_cut_by_an_interrupt_count_towards_the_ceiling(project, serve, number):
+def end_at_once(process: subprocess.Popen[str], *, by_power: bool) -> None:
+    if by_power:
+        power_cut(process)
+        return
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("by_power", [False, True], ids=["interrupt", "power cut"])
+def test_calls_cut_by_an_interrupt_count_towards_the_ceiling(project, serve, by_power):
     hold = threading.Event()
     model = serve(lambda *_: Says("hello()", output_tokens=1000, seconds=hold.wait(30) * 0.0))
     command = ("--full", "--max-tokens", "1000", "--concurrency", "2", "--max-cost-usd", "0.05")
@@ -179,8 +197,7 @@ def test_calls_cut_by_an_interrupt_count_towards_the_ceiling(project, serve, num
         process = project.start(*command)
         assert wait_for(lambda cut=cut: len(model.calls) >= min(2 * cut, 4))
         if process.poll() is None:
-            process.send_signal(number)
-            process.send_signal(number)
+            end_at_once(process, by_power=by_power)
         process.communicate(timeout=30)
     hold.set()
 

@@ -28,6 +28,7 @@ def command(config: Config, experiment: str | None, as_json: bool) -> None:
       lift judge
       lift judge vaadin-playwright-test-1a2b3c4d --judge-votes 3
     """
+    from lift.cli.outliving import outlive
     from lift.cli.printed import print_comparison
     from lift.cli.progress import Silent
     from lift.cli.sending import sending
@@ -38,6 +39,8 @@ def command(config: Config, experiment: str | None, as_json: bool) -> None:
 
     with Journal(config.path("journal"), create=False) as journal:
         known = journal.experiment(experiment)
+    if not known.canned:
+        outlive()
     with sending(config, known.name):
         judge(config, known, Silent())
         with Journal(config.path("journal"), create=False) as journal:

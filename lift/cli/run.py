@@ -84,6 +84,7 @@ def command(
       lift --full --dry-run
       lift --full --batch
     """
+    from lift.cli.outliving import outlive
     from lift.cli.printed import check_out
     from lift.cli.sending import sending
     from lift.prepare import prepare
@@ -103,6 +104,8 @@ def command(
         return
     note(_plan_line(prepared))
     _confirm(prepared, config, yes=yes)
+    if prepared.plan.backend == "messages" and prepared.estimate.calls and not wanted["batch"]:
+        outlive()
     name = prepared.plan.experiment
     with sending(config, name):
         left = _done(config, prepared, batch=wanted["batch"], wait=not no_wait)

@@ -1,0 +1,152 @@
+"""A run goes on in a child: what reaches it, and how both end."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from conftest import greets, power_cut, wait_for, workers_of
+from servers import Says
+
+SLOW_S = 0.2
+
+
+def state_of(pid: int) -> str:
+    """R, S, T (stopped), …; empty where the process has ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    return state.strip("ZX")
+
+
+def asked(model) -> Counter[str]:
+    return Counter(str((body["system"], body["messages"])) for body in model.calls)
+
+
+@pytest.mark.parametrize("calls", [1, 4, 9, 16, 19])
+def test_kill_9_loses_no_call(project, serve, calls: int):
+    model = serve(lambda body, attempt: Says("hello()", seconds=SLOW_S))
+    process = project.start("--full", "--concurrency", "4")
+    assert wait_for(lambda: len(model.calls) >= calls)
+    (worker,) = workers_of(process)
+    process.kill()
+    assert process.wait(timeout=30) == -signal.SIGKILL
+
+    again = project.lift("--full", "--concurrency", "4")
+
+    assert again.returncode == 0, again.stderr
+    assert not state_of(worker)
+    assert set(asked(model).values()) == {1}
+    assert len(model.calls) == 20
+    process.communicate()
+
+
+def test_a_worker_that_is_killed_ends_the_run_as_it_ended(project, serve):
+    hold = threading.Event()
+    model = serve(lambda *_: Says(seconds=hold.wait(30) * 0.0))
+    process = project.start("--full")
+    assert wait_for(lambda: model.calls)
+    (worker,) = workers_of(process)
+    os.kill(worker, signal.SIGKILL)
+
+    assert process.wait(timeout=10) == -signal.SIGKILL
+    hold.set()
+    process.communicate()
+
+
+def test_a_run_that_is_stopped_stops_asking_and_goes_on(project, serve):
+    model = serve(lambda body, attempt: Says("hello()", seconds=0.05))
+    process = project.start("--full", "--concurrency", "1")
+    assert wait_for(lambda: len(model.calls) >= 2)
+    (worker,) = workers_of(process)
+    process.send_signal(signal.SIGTSTP)
+    assert wait_for(lambda: state_of(worker) == state_of(process.pid) == "T")
+    before = len(model.calls)
+    assert not wait_for(lambda: len(model.calls) > before, seconds=0.5)
+
+    process.send_signal(signal.SIGCONT)
+    _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 0, err
+    assert len(model.calls) == 20
+
+
+@pytest.mark.parametrize(("key", "code"), [(b"\x03", 130), (b"\x1c", -signal.SIGQUIT)])
+def test_a_key_of_the_terminal_reaches_the_run_once(project, serve, key: bytes, code: int):
+    hold = threading.Event()
+    model = serve(lambda *_: Says("hello()", seconds=hold.wait(30) * 0.0))
+    ours, theirs = pty.openpty()
+    attach = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
+    run = "import runpy; runpy.run_module('lift', run_name='__main__', alter_sys=True)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"{attach}; {run}", "--full", "--concurrency", "2"],
+        cwd=project.root, env=project.environment, start_new_session=True,
+        stdin=theirs, stdout=theirs, stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    assert wait_for(lambda: len(model.calls) >= 2)
+    os.write(ours, key)
+    if code == 130:  # twice would not have waited for the calls in flight
+        assert not wait_for(lambda: process.poll() is not None, seconds=1)
+        hold.set()
+
+    with suppress(OSError):  # nobody writes any more
+        while os.read(ours, 1000):
+            pass
+    assert process.wait(timeout=30) == code
+    os.close(ours)
+    hold.set()
+    assert len(model.calls) == 2
+    assert project.lift("--full").returncode == 0
+    assert len(model.calls) == (20 if code == 130 else 22)
+
+
+def test_canned_replies_and_what_is_answered_need_no_child(project, serve):
+    serve(greets)
+    project.lift("--full")
+    done = project.python(
+        "import os, sys\n"
+        "os.fork = lambda: sys.exit(77)\n"
+        "sys.argv = ['lift', '--full']\n"
+        "from lift.cli import main\n"
+        "main()\n"
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_another_process_one_does_it_all(project, serve):
+    model = serve(greets)
+    done = project.python(
+        "import os, sys\n"
+        "def fork(): raise BlockingIOError(11, 'Resource temporarily unavailable')\n"
+        "os.fork = fork\n"
+        "sys.argv = ['lift', '--full']\n"
+        "from lift.cli import main\n"
+        "main()\n"
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert len(model.calls) == 20
+
+
+def test_a_power_cut_ends_everything(project, serve):
+    hold = threading.Event()
+    model = serve(lambda *_: Says(seconds=hold.wait(30) * 0.0))
+    process = project.start("--full")
+    assert wait_for(lambda: model.calls)
+    (worker,) = workers_of(process)
+    power_cut(process)
+    process.communicate(timeout=10)
+    hold.set()
+
+    assert wait_for(lambda: not state_of(worker))
