@@ -187,16 +187,24 @@ def measured(
 
 
 def _watch(pid: int, peaks: list[float]) -> None:
-    """Note the largest resident set so far, until the process ends.
+    """Note the largest resident set so far of a process and its children, until it ends.
 
-    What the system tells of an ended child counts its parent's, too.
+    A child shares with its parent what neither changed, so they are not added up. What the system
+    tells of an ended process counts that of whoever started it, too.
     """
-    status = Path(f"/proc/{pid}/status")
-    with contextlib.suppress(OSError, StopIteration):
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    with contextlib.suppress(OSError):
         while True:
-            lines = status.read_text("ascii").splitlines()
-            peaks.append(int(next(x for x in lines if x.startswith("VmHWM")).split()[1]) / 1024)
+            peaks.append(max(map(_peak_mb, [pid, *map(int, children.read_text("ascii").split())])))
             time.sleep(0.05)
+
+
+def _peak_mb(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
+    except OSError:
+        return 0.0
+    return max((int(x.split()[1]) / 1024 for x in lines if x.startswith("VmHWM")), default=0.0)
 
 
 def _ended(pid: int) -> bool:

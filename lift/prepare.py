@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import NamedTuple
 
 from lift import plan as planning
 from lift import resolve, revisions
@@ -16,7 +17,7 @@ from lift.dataset import Dataset, Selection
 from lift.errors import UsageError
 from lift.evaluators import judge as judging
 from lift.journal import Call, Journal, trials_of
-from lift.judging import Bench
+from lift.judging import Bench, votes_on
 from lift.names import check_names
 from lift.paths import exists
 from lift.plan import Estimate, Plan
@@ -255,7 +256,8 @@ def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ..
     if in_batches and not wanted.batch:
         notices += (f"{len(in_batches)} trials wait in a batch: lift collect",)
     fresh = wanted.fresh or wanted.again
-    paid = left if fresh else _unanswered(config, plan, left, known)
+    kept = _Kept((), 0) if fresh else _kept(config, plan, left, known, judged)
+    paid = [trial for trial in left if trial.key not in kept.answers]
     done = [t for t in plan.trials if so_far.ended.get(t.key, (0, None))[1] in SETTLED]
     needed = sum(_votes(plan, trial, judged, settings) for trial in (*left, *done))
     votes_in_batches = sum(call.part != ANSWER for call in so_far.in_batches)
@@ -266,7 +268,8 @@ def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ..
         else planning.cache_life(len(paid), concurrency=settings.concurrency)
     )
     calls = planning.estimate(plan, paid, known, cache_life=life)
-    estimate = _with_votes(calls, missing, known[settings.judge_model]) if missing else calls
+    votes = max(0, missing - kept.votes)
+    estimate = _with_votes(calls, votes, known[settings.judge_model]) if votes else calls
     return Prepared(
         plan=plan,
         left=tuple(left),
@@ -283,26 +286,47 @@ def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ..
     )
 
 
-def _unanswered(
-    config: Config, plan: Plan, left: Sequence[Trial], known: Mapping[str, Price]
-) -> list[Trial]:
-    """The trials whose answer was not given to an equal request before."""
+class _Kept(NamedTuple):
+    """What is left to ask, and was given to an equal request before."""
+
+    answers: Collection[str]
+    """Keys of trials."""
+    votes: int
+    """On those answers."""
+
+
+def _kept(
+    config: Config,
+    plan: Plan,
+    left: Sequence[Trial],
+    known: Mapping[str, Price],
+    judged: Collection[str],
+) -> _Kept:
     path = config.path("journal")
     if not exists(path):
-        return list(left)
+        return _Kept((), 0)
     with Journal(path) as journal:
         replies = kept_replies(config, journal, plan.backend)
         if replies is None:
-            return list(left)
+            return _Kept((), 0)
         keys = {
-            trial.key: replies.key(
+            replies.key(
                 plan.request(trial, cacheable_tokens=known[trial.model].cacheable_tokens).question,
                 trial.label,
-            )
+            ): trial
             for trial in left
         }
-        given = replies.among(list(keys.values()))
-    return [trial for trial in left if keys[trial.key] not in given]
+        given = replies.among([*keys])
+        answers = replies.answers([key for key in given if keys[key].dataset in judged])
+        votes = [
+            replies.key(vote.question, vote.label)
+            for key, evidence in answers.items()
+            for vote in votes_on(
+                keys[key], evidence, plan.item(keys[key]), bench=bench(config.settings),
+                journal=journal, voted=lambda *_: None,
+            )
+        ]  # fmt: skip
+        return _Kept({keys[key].key for key in given}, len(replies.among(votes)))
 
 
 def unconfirmed(prepared: Prepared, settings: Settings, *, fix: str) -> UsageError | None:

@@ -66,5 +66,11 @@ class Replies:
             return set()
         return self.journal.replies_since(keys, self._since_ms())
 
+    def answers(self, keys: Sequence[str]) -> dict[str, Evidence]:
+        """Key → what was answered, of those that have an answer; none of them counts as used."""
+        if not self.max_age_days:
+            return {}
+        return self.journal.evidence_since(keys, self._since_ms())
+
     def _since_ms(self) -> int:
         return self.clock() - int(self.max_age_days * DAY_MS)

@@ -265,6 +265,21 @@ class Reader(Columns, Judges):
             )
             return {key for (key,) in rows}
 
+    def evidence_since(self, keys: Sequence[str], since_ms: int) -> dict[str, Evidence]:
+        """Key → the answer kept since a time, of the requests that have one; none counts as used.
+
+        Args:
+            keys: of the requests.
+            since_ms: Unix time in milliseconds.
+        """
+        with self._explained():
+            rows = self._db.execute(
+                "SELECT replies.key, evidence FROM json_each(?) AS wanted JOIN replies"
+                " ON replies.key = wanted.value WHERE kept_ms >= ?",
+                (json.dumps(list(keys)), since_ms),
+            )
+            return {row["key"]: evidence_of(row) for row in rows}
+
     def kept_replies(self) -> Shelf:
         """How much is kept for equal requests."""
         with self._explained():
