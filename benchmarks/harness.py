@@ -149,6 +149,7 @@ def measured(
     server: Simulator,
     *,
     kill_when: Callable[[dict[str, Any]], bool] | None = None,
+    power_cut: bool = False,
     more: Mapping[str, str] | None = None,
 ) -> Measured:
     """Run a command to its end, or until it is time to kill it.
@@ -158,6 +159,7 @@ def measured(
         folder: where.
         server: whom it asks.
         kill_when: told what the server was asked so far; true kills the process at once.
+        power_cut: whether its children are killed with it.
         more: of its environment.
     """
     keep = {name: os.environ[name] for name in ("PATH", "LANG", "HOME") if name in os.environ}
@@ -172,7 +174,8 @@ def measured(
         if kill_when:
             while not _ended(process.pid) and not kill_when(server.stats()):
                 time.sleep(0.01)
-            os.kill(process.pid, signal.SIGKILL)
+            for pid in [*(_children(process.pid) if power_cut else ()), process.pid]:
+                os.kill(pid, signal.SIGKILL)
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -192,11 +195,14 @@ def _watch(pid: int, peaks: list[float]) -> None:
     A child shares with its parent what neither changed, so they are not added up. What the system
     tells of an ended process counts that of whoever started it, too.
     """
-    children = Path(f"/proc/{pid}/task/{pid}/children")
     with contextlib.suppress(OSError):
         while True:
-            peaks.append(max(map(_peak_mb, [pid, *map(int, children.read_text("ascii").split())])))
+            peaks.append(max(map(_peak_mb, [pid, *_children(pid)])))
             time.sleep(0.05)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()]
 
 
 def _peak_mb(pid: int) -> float:

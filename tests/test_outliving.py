@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -48,6 +49,21 @@ def test_kill_9_loses_no_call(project, serve, calls: int):
     assert set(asked(model).values()) == {1}
     assert len(model.calls) == 20
     process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_process_and_its_group_is_one(project, serve, number):
+    model = serve(lambda body, attempt: Says("hello()", seconds=1))
+    process = project.start("--full", "--concurrency", "2")
+    assert wait_for(lambda: len(model.calls) >= 2)
+    for _ in range(2):  # as timeout(1) sends it
+        process.send_signal(number)
+        time.sleep(0.01)
+    process.communicate(timeout=30)
+
+    assert process.returncode == 128 + number
+    assert project.lift("--full").returncode == 0
+    assert set(asked(model).values()) == {1}
 
 
 def test_a_worker_that_is_killed_ends_the_run_as_it_ended(project, serve):

@@ -20,7 +20,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 
 from lift.backends.bodies import MALFORMED, Message, parsed, streamed
-from lift.backends.faults import Cut, Refusal, Unsent
+from lift.backends.faults import Cut, Refusal, Unsent, named
 from lift.errors import CouldNotRun
 from lift.network import from_environment
 from lift.settings import Credential, is_loopback
@@ -205,10 +205,6 @@ def _faults() -> Iterator[None]:
     except TimeoutError as late:
         raise Cut("the call timed out") from late
     except UNSENT as failed:
-        raise Unsent(f"no connection ({_named(failed)})") from failed
+        raise Unsent(f"no connection ({named(failed)})") from failed
     except httpx2.HTTPError as failed:
-        raise Cut(f"the connection broke off ({_named(failed)})") from failed
-
-
-def _named(failed: Exception) -> str:
-    return f"{type(failed).__name__}: {failed}".rstrip(": ")
+        raise Cut(f"the connection broke off ({named(failed)})") from failed

@@ -42,3 +42,8 @@ class Refusal(Fault):
         super().__init__(said)
         self.status = status
         self.headers = headers
+
+
+def named(failed: BaseException) -> str:
+    """What a library raised, in a line."""
+    return f"{type(failed).__name__}: {failed}".rstrip(": ")

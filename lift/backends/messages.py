@@ -46,7 +46,6 @@ FAILURES = {
     "model_context_window_exceeded": "the answer was cut off at the context window",
 }
 
-
 MOST_MALFORMED = 3
 """So many answers that are no messages are enough."""
 

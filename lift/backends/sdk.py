@@ -10,7 +10,7 @@ import httpx2
 
 from lift.backends.bodies import MALFORMED
 from lift.backends.connection import NO_CREDENTIAL
-from lift.backends.faults import Cut, Malformed, Refusal, Unsent
+from lift.backends.faults import Cut, Malformed, Refusal, Unsent, named
 from lift.errors import CouldNotRun
 from lift.network import from_environment
 from lift.settings import Credential, is_loopback
@@ -64,9 +64,9 @@ def faults() -> Iterator[None]:
     # the SDK does not wrap what breaks a body that has begun
     except (anthropic.APIConnectionError, httpx2.HTTPError) as failed:
         cause = failed.__cause__ or failed
-        said = f"the connection broke off ({type(cause).__name__}: {cause})"
-        unsent = isinstance(cause, httpx2.ConnectError)
-        raise (Unsent if unsent else Cut)(said.replace(": )", ")")) from failed
+        if isinstance(cause, httpx2.ConnectError):
+            raise Unsent(f"no connection ({named(cause)})") from failed
+        raise Cut(f"the connection broke off ({named(cause)})") from failed
     # nor does it check what it reads
     except (anthropic.AnthropicError, *MALFORMED) as failed:
         raise Malformed(str(failed)) from failed

@@ -12,11 +12,15 @@ import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Collection
 from contextlib import suppress
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
 HEEDED = (*FORWARDED, signal.SIGTSTP, signal.SIGCHLD)
+
+AT_ONCE_S = 0.1
+"""A signal that comes again within this is the same one, sent to the process and to its group."""
 
 
 def outlive() -> None:
@@ -65,6 +69,7 @@ def _waited(child: int, masked: Collection[int]) -> int:
     Returns:
         Its exit code. Where a signal ended it, that ends this process as well.
     """
+    heard: dict[int, float] = {}
     while True:
         number = signal.sigwaitinfo(HEEDED).si_signo
         if number == signal.SIGCHLD:
@@ -76,7 +81,10 @@ def _waited(child: int, masked: Collection[int]) -> int:
             os.kill(os.getpid(), signal.SIGSTOP)
             os.kill(child, signal.SIGCONT)
         else:
-            os.kill(child, number)
+            now = time.monotonic()
+            if now - heard.get(number, -AT_ONCE_S) >= AT_ONCE_S:
+                os.kill(child, number)
+            heard[number] = now
 
 
 def _as(code: int, masked: Collection[int]) -> int:
