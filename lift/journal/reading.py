@@ -258,12 +258,7 @@ class Reader(Columns, Judges):
             since_ms: Unix time in milliseconds.
         """
         with self._explained():
-            rows = self._db.execute(
-                "SELECT replies.key FROM json_each(?) AS wanted JOIN replies"
-                " ON replies.key = wanted.value WHERE kept_ms >= ?",
-                (json.dumps(list(keys)), since_ms),
-            )
-            return {key for (key,) in rows}
+            return {row["key"] for row in self._replies(keys, since_ms, whole=False)}
 
     def evidence_since(self, keys: Sequence[str], since_ms: int) -> dict[str, Evidence]:
         """Key → the answer kept since a time, of the requests that have one; none counts as used.
@@ -273,12 +268,15 @@ class Reader(Columns, Judges):
             since_ms: Unix time in milliseconds.
         """
         with self._explained():
-            rows = self._db.execute(
-                "SELECT replies.key, evidence FROM json_each(?) AS wanted JOIN replies"
-                " ON replies.key = wanted.value WHERE kept_ms >= ?",
-                (json.dumps(list(keys)), since_ms),
-            )
+            rows = self._replies(keys, since_ms, whole=True)
             return {row["key"]: evidence_of(row) for row in rows}
+
+    def _replies(self, keys: Sequence[str], since_ms: int, *, whole: bool) -> sqlite3.Cursor:
+        return self._db.execute(
+            "SELECT key, CASE WHEN ? THEN evidence END AS evidence FROM replies"
+            " WHERE kept_ms >= ? AND key IN (SELECT value FROM json_each(?))",
+            (whole, since_ms, json.dumps(list(keys))),
+        )
 
     def kept_replies(self) -> Shelf:
         """How much is kept for equal requests."""
