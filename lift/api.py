@@ -197,6 +197,9 @@ class _Unwatched:
     def voted(self, trial: Trial, vote: Vote) -> None:
         """Nothing."""
 
+    def stopping(self, seconds: float) -> None:
+        """Nothing."""
+
 
 def _named(names: Names) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)

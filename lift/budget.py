@@ -10,7 +10,12 @@ from lift.pricing import ROUNDING_USD
 
 
 def reached(
-    worst_usd: float, *, ceiling_usd: float, committed_usd: float, calls: int = 1
+    worst_usd: float,
+    *,
+    ceiling_usd: float,
+    committed_usd: float,
+    lost_usd: float = 0.0,
+    calls: int = 1,
 ) -> CeilingReached:
     """Says that calls do not fit.
 
@@ -18,12 +23,16 @@ def reached(
         worst_usd: the most they can cost.
         ceiling_usd: of the experiment.
         committed_usd: what is spent, counting calls that never reported at their worst.
+        lost_usd: those calls.
         calls: how many.
     """
+    used = f"${committed_usd - lost_usd:.4f} is spent"
+    if lost_usd:
+        used += f", and calls that broke off may have cost ${lost_usd:.4f}"
     what = "call" if calls == 1 else f"{calls} calls"
     return CeilingReached(
         f"the next {what} may cost ${worst_usd:.4f} and would pass the ceiling of"
-        f" ${ceiling_usd:{'.2f' if ceiling_usd >= 0.01 else '.4g'}}; ${committed_usd:.4f} is spent",
+        f" ${ceiling_usd:{'.2f' if ceiling_usd >= 0.01 else '.4g'}}; {used}",
         where="--max-cost-usd",
         fix="run the same command with a higher ceiling: it goes on from here",
     )
@@ -70,7 +79,10 @@ class Budget:
             await self._changed.wait_for(lambda: self._fits(worst_usd) or not self.promised_usd)
             if not self._fits(worst_usd):
                 raise reached(
-                    worst_usd, ceiling_usd=self.ceiling_usd, committed_usd=self.committed_usd
+                    worst_usd,
+                    ceiling_usd=self.ceiling_usd,
+                    committed_usd=self.committed_usd,
+                    lost_usd=self.lost_usd,
                 )
             self.promised_usd += worst_usd
             exposed = self.promised_usd + self.lost_usd - self._lost_before_usd

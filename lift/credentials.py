@@ -89,7 +89,7 @@ def _problem(url: str) -> str:
         return "a user name or a password in it"
     if not _is_host(parts) or port == 0:
         return "a host or a port that is none"
-    return "a query or a fragment" if parts.query or parts.fragment else ""
+    return "a query or a fragment" if {"?", "#"} & set(url) else ""
 
 
 def _is_host(parts: SplitResult) -> bool:

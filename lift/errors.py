@@ -23,6 +23,8 @@ LiftError                    1
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 LONGEST_LINE = 600
 
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
@@ -44,6 +46,13 @@ def visible(text: str, *, keep: str = "") -> str:
 def counted(count: int, noun: str) -> str:
     """So many of something: `1 trial`, `2 trials`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def few(names: Iterable[str], most: int = 8) -> str:
+    """The first of some names, each once, and how many more there are."""
+    known = list(dict.fromkeys(names))
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + more
 
 
 class LiftError(Exception):

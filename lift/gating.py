@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from lift import baselines
 from lift.against import Recorded
-from lift.errors import ExperimentError, ResultError, UsageError, counted
+from lift.errors import ExperimentError, Incomplete, ResultError, UsageError, counted
 from lift.files import read_json
 from lift.gate import FEWEST_REPEATS, Candidate, Ruling, raised, rule
 from lift.journal import Journal
@@ -50,13 +50,14 @@ def gate(
         rebase: a record of other items, checks or exposure is replaced.
 
     Raises:
-        UsageError: recording lacks something it needs, a file is not what it should be, or there
-            is no score to rule on.
+        UsageError: recording lacks something it needs, or a file is not what it should be.
+        Incomplete: there is no score to rule on.
         ExperimentError: there is no such experiment.
     """
     item, found = _from_file(file) if file else _from_journal(config, name)
     if not found:
-        raise ResultError(
+        error = ResultError if file else Incomplete
+        raise error(
             "no item was scored under both conditions: there is nothing to rule on",
             where=str(file or name or "the last experiment"),
             fix="run it again; lift collect, where calls wait in batches",

@@ -90,14 +90,15 @@ def _malformed(path: Path, source: bytes, bad: ValidationError) -> DatasetError:
     message = first["msg"].removeprefix("Value error, ")
     line = _line(path, bad)
     item = _item_at(source, line)
-    field = ".".join(str(part) for part in first["loc"])
+    # pydantic names alternatives as well, by their types
+    field = ".".join(str(part) for part in first["loc"] if "-" not in str(part))
     parts = [f"item {item!r}" if item else bad.title, f"field {field}" if field else ""]
     what = f"{', '.join(part for part in parts if part)}: {message}"
     return DatasetError(what, where=f"{path}:{line}", fix=_shown(first["input"]))
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, str | int | float | bool | None):
+    if isinstance(value, str | int | float | bool | list | None):
         return f"it was given {value!r:.80}"
     return ""
 

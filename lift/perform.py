@@ -28,13 +28,23 @@ from lift.worklist import Job
 if TYPE_CHECKING:
     from lift.backends.messages import Messages
 
-GRACE_S = 5.0
-"""How long calls in flight may still finish after an interrupt."""
+GRACE_S = {signal.SIGINT: 30.0, signal.SIGTERM: 5.0, signal.SIGHUP: 60.0}
+"""How long calls in flight, which are paid for, may still finish after a signal.
+
+Whoever presses Ctrl-C can press it again; what sends SIGTERM kills some seconds later; after SIGHUP
+nobody waits.
+"""
+
+AT_ONCE_S = 0.2
+"""A signal that comes again within this is the same one, sent to a process and to its group."""
 
 SECONDS_BETWEEN_LOOKS = 0.05
 
 Received = Sequence[signal.Signals]
 """Signals that the main thread received so far, where the run is on another one; it grows."""
+
+Stopping = Callable[[float], None]
+"""Told how many seconds calls in flight may still take."""
 
 
 def perform(
@@ -74,6 +84,7 @@ def perform(
                     jobs,
                     journal,
                     fresh=prepared.fresh,
+                    stopping=watcher.stopping,
                     meanwhile=meanwhile,
                     received=received,
                 )
@@ -104,7 +115,7 @@ def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
         known = prices([config.settings.judge_model], config.settings, backend)
         calls = Calls(experiment.name, backend, experiment.datasets, known)
         journal.set_aside(config.settings.concurrency)
-        asyncio.run(_perform(config, calls, jobs, journal))
+        asyncio.run(_perform(config, calls, jobs, journal, stopping=watcher.stopping))
 
 
 @dataclass(frozen=True)
@@ -206,6 +217,7 @@ async def _perform(
     jobs: Sequence[Job],
     journal: Journal,
     *,
+    stopping: Stopping,
     fresh: bool = False,
     meanwhile: Callable[[], None] = lambda: None,
     received: Received = (),
@@ -226,7 +238,17 @@ async def _perform(
         meanwhile=meanwhile,
     )
     try:
-        await interruptible(run, jobs, workers=config.settings.concurrency, received=received)
+        await interruptible(
+            run,
+            jobs,
+            workers=config.settings.concurrency,
+            received=received,
+            stopping=stopping,
+        )
+    except Interrupted as stopped:
+        if cut := budget.lost_usd - lost:
+            stopped.what += f"; calls that broke off count ${cut:.4f} towards the ceiling at most"
+        raise
     finally:
         with suppress(JournalError):  # what stopped the run is the error to tell of
             journal.settle(calls.experiment, budget.committed_usd)
@@ -234,44 +256,68 @@ async def _perform(
 
 
 async def interruptible(
-    run: Run, jobs: Sequence[Job], *, workers: int, received: Received = ()
+    run: Run,
+    jobs: Sequence[Job],
+    *,
+    workers: int,
+    received: Received = (),
+    stopping: Stopping = lambda _seconds: None,
 ) -> None:
-    """Run; the first SIGINT or SIGTERM lets calls in flight finish, the second does not.
+    """Run; the first signal of GRACE_S lets calls in flight finish, the second does not.
 
     Args:
         run: does the jobs.
         jobs: what is to be done.
         workers: how many at once.
         received: signals to heed beside those that this thread gets itself.
+        stopping: told how long calls in flight may take, where some are.
     """
     check_uninterrupted(received)
-    loop = asyncio.get_running_loop()
     work = asyncio.ensure_future(run.all(jobs, workers=workers))
-    heard: list[signal.Signals] = []
-    tasks: list[asyncio.Task[None]] = []
-
-    def interrupt(number: signal.Signals) -> None:
-        heard.append(number)
-        if len(heard) > 1:
-            work.cancel()
-            return
-        tasks.append(loop.create_task(run.stop(interrupted(number))))
-        loop.call_later(GRACE_S, work.cancel)
-
-    with handling(interrupt, received):
+    interrupts = _Interrupts(run, work, stopping)
+    with handling(interrupts.take, received):
         try:
             await work
         except asyncio.CancelledError:
-            if not heard:
+            if not interrupts.heard:
                 raise
-            raise interrupted(heard[0]) from None
+            raise interrupted(next(iter(interrupts.heard))) from None
+
+
+class _Interrupts:
+    """What signals do to a run: the first lets calls in flight finish, another one does not."""
+
+    def __init__(self, run: Run, work: asyncio.Future[None], stopping: Stopping) -> None:
+        self.heard: dict[signal.Signals, float] = {}
+        """When each was heard last, the first one first."""
+        self._run, self._work, self._stopping = run, work, stopping
+        self._loop = asyncio.get_running_loop()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._ends: list[asyncio.TimerHandle] = []
+
+    def take(self, number: signal.Signals) -> None:
+        """Heed a signal."""
+        first = not self.heard
+        known, self.heard[number] = self.heard.get(number), self._loop.time()
+        if known is not None and self._loop.time() - known < AT_ONCE_S:
+            return
+        if first:
+            self._tasks.append(self._loop.create_task(self._run.stop(interrupted(number))))
+        elif number != signal.SIGHUP:
+            self._work.cancel()
+            return
+        for end in self._ends:
+            end.cancel()
+        self._ends.append(self._loop.call_later(GRACE_S[number], self._work.cancel))
+        if number == signal.SIGINT and self._run.asks:
+            self._stopping(GRACE_S[number])
 
 
 @contextmanager
 def handling(
     interrupt: Callable[[signal.Signals], None], received: Received = ()
 ) -> Iterator[None]:
-    """Have SIGINT and SIGTERM call something, from the running loop, until the block ends.
+    """Have the signals of GRACE_S call something, from the running loop, until the block ends.
 
     Args:
         interrupt: called with each.
@@ -300,9 +346,11 @@ async def _listen(received: Received, interrupt: Callable[[signal.Signals], None
 
 
 def _signals() -> tuple[signal.Signals, ...]:
-    """Those that a run handles; only the main thread can."""
-    on_main = threading.current_thread() is threading.main_thread()
-    return (signal.SIGINT, signal.SIGTERM) if on_main else ()
+    """Those that a run handles; only the main thread can. Where SIGHUP is ignored it stays so."""
+    if threading.current_thread() is not threading.main_thread():
+        return ()
+    hung_up = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return tuple(number for number in GRACE_S if number != signal.SIGHUP or not hung_up)
 
 
 def check_uninterrupted(received: Received) -> None:
@@ -317,8 +365,9 @@ def check_uninterrupted(received: Received) -> None:
 
 def interrupted(number: signal.Signals) -> Interrupted:
     """The error of a run that a signal ended."""
+    by = "the end of what started it" if number == signal.SIGHUP else number.name
     return Interrupted(
-        f"interrupted by {number.name}; every answer so far is recorded",
+        f"interrupted by {by}; every answer so far is recorded",
         fix="run the same command again: it goes on from here",
         exit_code=128 + number,
     )

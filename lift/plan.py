@@ -9,7 +9,7 @@ from functools import cached_property
 
 from lift.conditions import DEFAULT
 from lift.dataset import Dataset, Item, Selection
-from lift.errors import DatasetError, SkillError
+from lift.errors import DatasetError, SkillError, few
 from lift.pricing import Price, cost_usd, estimated_tokens, written
 from lift.schema import (
     OLD_SKILL,
@@ -222,9 +222,11 @@ def make(
     models = list(dict.fromkeys(models))
     chosen = tuple(d for d in (_chosen(d, selection) for d in datasets) if d)
     if not chosen:
-        names = ", ".join(d.name for d in datasets)
         raise DatasetError(
-            "the filters leave no item to ask", where=f"datasets {names}", fix="widen them"
+            "the filters leave no item to ask",
+            where=f"datasets {few(d.name for d in datasets)}",
+            fix=f"there are the categories {few(i.category for d in datasets for i in d.items)}"
+            f" and the items {few(i.id for d in datasets for i in d.items)}",
         )
     sides = tuple(
         Condition(

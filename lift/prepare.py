@@ -14,7 +14,7 @@ from lift import plan as planning
 from lift import resolve, revisions
 from lift.conditions import DEFAULT, Conditions
 from lift.dataset import Dataset, Selection
-from lift.errors import UsageError
+from lift.errors import UsageError, counted, few
 from lift.evaluators import judge as judging
 from lift.journal import Call, Journal, trials_of
 from lift.judging import Bench, votes_on
@@ -25,6 +25,7 @@ from lift.pricing import BATCH, Price, cost_usd, estimated_tokens, price_of
 from lift.replies import Replies
 from lift.schema import ANSWER, SETTLED, CacheLife, Status, Trial, Usage
 from lift.settings import Config, Settings, check_models, credential
+from lift.skill import SKILL_FILE, Skill
 
 QUICK_REPEATS = 2
 FULL_REPEATS = 1
@@ -32,6 +33,8 @@ MOST_REPEATS = 1000
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 """An experiment's name: safe in file names, addresses and tables."""
+
+FRESH_ANSWERS = "came from equal requests before and stay; --again asks for fresh ones"
 
 FRESH = re.compile(r"-\d{8}T\d{6}Z")
 """What `_stamp` makes, behind a name."""
@@ -223,6 +226,8 @@ def prepare(config: Config, wanted: Wanted) -> Prepared:
     )
     if old:
         notices += (f"old_skill is {old.source}",)
+    if unshown := _unshown(skill):
+        notices += (unshown,)
     _check_batch(wanted, backend)
     make = partial(
         planning.make,
@@ -254,8 +259,10 @@ def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ..
     in_batches = trials_of(so_far.in_batches) & {trial.key for trial in plan.trials}
     left = planning.left(plan.trials, so_far.ended, in_batches)
     if in_batches and not wanted.batch:
-        notices += (f"{len(in_batches)} trials wait in a batch: lift collect",)
+        notices += (f"{counted(len(in_batches), 'trial')} in a batch: lift collect",)
     fresh = wanted.fresh or wanted.again
+    if not settings.cache_max_age and not wanted.again and so_far.reused:
+        notices += (f"{counted(so_far.reused, 'answer')} of it {FRESH_ANSWERS}",)
     kept = _Kept((), 0) if fresh else _kept(config, plan, left, known, judged)
     paid = [trial for trial in left if trial.key not in kept.answers]
     done = [t for t in plan.trials if so_far.ended.get(t.key, (0, None))[1] in SETTLED]
@@ -270,13 +277,17 @@ def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ..
     calls = planning.estimate(plan, paid, known, cache_life=life)
     votes = max(0, missing - kept.votes)
     estimate = _with_votes(calls, votes, known[settings.judge_model]) if votes else calls
+    if wanted.batch:
+        estimate = estimate.times(BATCH)
+    if so_far.spent_usd + estimate.usd > settings.max_cost_usd and estimate.calls:
+        notices += (_tight(estimate.usd, so_far.spent_usd, settings.max_cost_usd),)
     return Prepared(
         plan=plan,
         left=tuple(left),
         in_batches=len(in_batches),
         judged=judged,
         votes_left=missing,
-        estimate=estimate.times(BATCH) if wanted.batch else estimate,
+        estimate=estimate,
         spent_usd=so_far.spent_usd,
         notices=notices,
         prices=known,
@@ -329,6 +340,20 @@ def _kept(
         return _Kept({keys[key].key for key in given}, len(replies.among(votes)))
 
 
+def _tight(usd: float, spent_usd: float, ceiling_usd: float) -> str:
+    used = f", and ${spent_usd:.2f} is spent, or may be" if spent_usd else ""
+    return (
+        f"--max-cost-usd may come first: about ${usd:.2f} is expected{used};"
+        f" the ceiling is ${ceiling_usd:.2f}"
+    )
+
+
+def _unshown(skill: Skill) -> str:
+    """Says which of the skill's files the model is told of, and not shown; empty where none is."""
+    named = [path for path in skill.files if path != SKILL_FILE and path in skill.body]
+    return f"the model is shown {SKILL_FILE} alone, not {few(named, 3)}" if named else ""
+
+
 def unconfirmed(prepared: Prepared, settings: Settings, *, fix: str) -> UsageError | None:
     """The error of a run that nobody said yes to; None where it is cheap enough to need no yes.
 
@@ -353,6 +378,8 @@ class _SoFar:
     votes: int
     spent_usd: float
     in_batches: Collection[Call]
+    reused: int = 0
+    """Answers that were given to equal requests before."""
 
 
 def _so_far(config: Config, experiment: str) -> _SoFar:
@@ -365,6 +392,7 @@ def _so_far(config: Config, experiment: str) -> _SoFar:
             journal.votes_cast(experiment, model=config.settings.judge_model),
             sum(journal.spent_usd(experiment)),
             journal.in_batches(experiment),
+            sum(one.answers for one in journal.reused(experiment)),
         )
 
 

@@ -88,10 +88,14 @@ def _skill(config: Config, datasets: Sequence[Dataset]) -> Skill:
     wanted = config.settings.skill
     if not wanted:
         names = sorted({dataset.skill for dataset in datasets})
-        if len(names) != 1:
+        where = str(config.path("datasets_dir"))
+        if not names:
+            fix = "write one: a module that ends in DATASET = Dataset(...)"
+            raise SkillError("no datasets", where=where, fix=fix)
+        if len(names) > 1:
             raise SkillError(
-                f"several skills have datasets: {', '.join(names)}" if names else "no datasets",
-                where=str(config.path("datasets_dir")),
+                f"several skills have datasets: {', '.join(names)}",
+                where=where,
                 fix="choose one with --skill NAME",
             )
         wanted = names[0]

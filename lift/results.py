@@ -80,6 +80,7 @@ def recorded(
         items=journal.item_hashes(experiment.name) if hashed else {},
         reasons=journal.failures(experiment.name),
         judges=tuple(journal.judges(experiment.name) if judged else ()),
+        unjudged=journal.unjudged(experiment.name) if judged else 0,
     )
 
 
@@ -349,7 +350,17 @@ def found_records(
 
 
 def no_trial(journal: Journal, experiment: str, *, what: str) -> ExperimentError:
-    """Says which items, conditions and repeats an experiment has."""
+    """Says which items, conditions and repeats an experiment has.
+
+    Args:
+        journal: where it is recorded.
+        experiment: its name.
+        what: was asked for; perhaps the name of another experiment.
+    """
+    known = [one.name for one in journal.experiments() if repr(one.name) == what]
+    if known:
+        fix = f"lift show --experiment {known[0]} shows that experiment"
+        return ExperimentError(f"no such item: {what}", where=experiment, fix=fix)
     rows = journal.trials(experiment)
     items = ", ".join(sorted({row[frames.ITEM] for row in rows}))
     conditions = ", ".join(sorted({row[frames.CONDITION] for row in rows}))

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from lift.backends import Backend
 from lift.budget import Budget
-from lift.errors import BackendError, CeilingReached, LiftError
+from lift.errors import BackendError, CeilingReached, Interrupted, LiftError
 from lift.evaluators import Check
 from lift.journal import Journal
 from lift.plan import Plan
 from lift.replies import Replies
 from lift.schema import SETTLED, Evidence, Label, Request, Score, Status, Trial, Vote
 from lift.worklist import Job, Task, Worklist
+
+SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class Watcher(Protocol):
@@ -33,6 +35,10 @@ class Watcher(Protocol):
 
     def voted(self, trial: Trial, vote: Vote) -> None:
         """A judge's vote on a trial is on disk."""
+        ...
+
+    def stopping(self, seconds: float) -> None:
+        """The run is interrupted; calls in flight may still take so long."""
         ...
 
 
@@ -130,6 +136,7 @@ class Run:
         self._stopped: LiftError | None = None
         self._bug: Exception | None = None
         self._rest: list[Job] = []
+        self._asking: set[asyncio.Task[Any]] = set()
 
     async def all(self, jobs: Sequence[Job], *, workers: int) -> None:
         """Do every job, and those that follow from it.
@@ -155,11 +162,30 @@ class Run:
         if self._stopped:
             raise self._stopped
 
+    @property
+    def asks(self) -> bool:
+        """Whether calls were begun."""
+        return self._backend is not None
+
     async def stop(self, reason: LiftError) -> None:
-        """Do no more jobs; calls in flight go on. The first reason counts."""
+        """Do no more jobs; calls in flight go on. The first reason counts.
+
+        After an interrupt what waits for its turn, or for another try, is left.
+        """
         self._stopped = self._stopped or reason
         if self._backend:
             self._rest += await self.work.close()
+            if isinstance(reason, Interrupted):
+                await self._leave(self._backend)
+
+    async def _leave(self, backend: Backend) -> None:
+        left = set[asyncio.Task[Any]]()
+        while self._asking - left:
+            waiting = {task for task in self._asking - left if not backend.is_calling(task)}
+            for task in waiting:
+                task.cancel()
+            left |= waiting
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
 
     async def close(self) -> None:
         """Let go of what the backend holds."""
@@ -214,16 +240,27 @@ class Run:
         backend, request, label = self._backend, task.job.request, task.job.label
         assert backend is not None
         if not task.warms:
-            return await backend.answer(request, label=label, meter=self.budget)
+            return await self._asked(backend.answer(request, label=label, meter=self.budget))
         releasing: list[asyncio.Task[None]] = []
 
         def began() -> None:
             if not releasing:
                 releasing.append(asyncio.create_task(self.work.began(task)))
 
-        evidence = await backend.answer(request, label=label, meter=self.budget, began=began)
+        evidence = await self._asked(
+            backend.answer(request, label=label, meter=self.budget, began=began)
+        )
         await asyncio.gather(*releasing)
         return evidence
+
+    async def _asked(self, answering: Awaitable[Evidence]) -> Evidence:
+        task = asyncio.current_task()
+        assert task is not None
+        self._asking.add(task)
+        try:
+            return await answering
+        finally:
+            self._asking.discard(task)
 
     def _unanswered(
         self, status: Status, why: str, lost_usd: float = 0.0, started_ms: int | None = None

@@ -143,7 +143,7 @@ def _of_skill(check: Checked, headings: Sequence[str], skill: Sequence[Section])
     near = [one.heading for one in skill if word and word in one.text]
     if near:
         return f"the skill has {word} under {_few(near, quoted=True)}, and no more of it"
-    return f"the skill never mentions it{'; say what to use instead' if forbidden else ''}"
+    return f"SKILL.md never mentions it{'; say what to use instead' if forbidden else ''}"
 
 
 def _headings(check: Checked, skill: Sequence[Section]) -> tuple[str, ...]:

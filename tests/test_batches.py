@@ -285,7 +285,7 @@ def test_no_wait_submits_and_leaves(project, serve):
 
     assert left["in_batches"] == 20
     assert looked.returncode == 0
-    assert "20 calls wait for batches; lift collect gets their answers" in looked.stderr
+    assert "20 calls left to batches; lift collect gets the answers" in looked.stderr
     assert looked.stdout == ""
     waits = project.lift("compare").stdout
     assert "lift collect fetches 20 calls that wait in batches" in " ".join(waits.split())
@@ -332,7 +332,7 @@ def test_a_live_run_asks_nothing_that_is_in_a_batch(judged, serve):
     live = judged.lift("--full", "--experiment", "e")
 
     assert live.returncode == 3
-    assert "10 trials wait in a batch: lift collect" in live.stderr
+    assert "10 trials in a batch: lift collect" in live.stderr
     assert len(model.calls) == 20
     nothing = judged.lift("--full", "--experiment", "e", "--category", "short")
     assert nothing.returncode == 3

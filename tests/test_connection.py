@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import anthropic
+import httpx2
 import pytest
 import servers
 from hypothesis import given
@@ -17,7 +18,7 @@ from servers import Says
 
 from lift.backends import sdk
 from lift.backends.bodies import Message, parameters_of, read, streamed
-from lift.backends.connection import Connection
+from lift.backends.connection import Connection, refusal_of
 from lift.backends.faults import Cut, Fault, Malformed, Refusal, Unsent
 from lift.network import VARIABLES
 from lift.schema import Request
@@ -210,11 +211,66 @@ def test_events_that_are_none(event: dict[str, Any]):
         told(lines_of(START), bad)
 
 
-@pytest.mark.parametrize("said", ["overloaded", {"odd": 1}], ids=str)
-def test_an_error_within_a_stream(said: Any):
-    with pytest.raises(Refusal, match=str(said)[:3]) as refused:
-        told(lines_of(START, {"type": "error", "error": {"type": "e", "message": said}}))
-    assert refused.value.status == 200
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        ({"type": "overloaded_error", "message": "busy"}, 200),
+        ({"type": "overloaded_error", "message": {"busy": 1}}, 200),
+        ({"type": "invalid_request_error", "message": "busy"}, 400),
+        ({"message": "busy"}, 200),
+        ("busy", 200),
+    ],
+    ids=str,
+)
+def test_an_error_within_a_stream(error: Any, status: int):
+    with pytest.raises(Refusal, match="busy") as refused:
+        told(lines_of(START, {"type": "error", "error": error}))
+    assert refused.value.status == status
+
+
+FORMS = {
+    "ping without data": STREAM.replace(b'data: {"type": "ping"}', b"data:"),
+    "ping of words": STREAM.replace(b'data: {"type": "ping"}', b"data: still here"),
+    "comment": b": hello\r\n\r\n" + STREAM,
+    "data without event": b"data: hello\n\n" + STREAM,
+    "event without data": b"event: message_start\n\n" + STREAM,
+    "two lines of data": STREAM.replace(b', "index"', b',\r\ndata: "index"'),
+    "no space": STREAM.replace(b"data: ", b"data:").replace(b"event: ", b"event:"),
+    "LF": STREAM.replace(b"\r\n", b"\n"),
+    "CR": STREAM.replace(b"\r\n", b"\r"),
+    "no last line end": STREAM.rstrip(b"\r\n"),
+    "byte by byte": b"",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_stream_of_any_form_that_the_standard_has(form: str):
+    whole = FORMS[form] or STREAM
+    chunks = [whole] if FORMS[form] else [bytes([byte]) for byte in whole]
+
+    assert read(told(*chunks))[1].text == "one\u2028two"
+
+
+def answered(status: int, content: bytes, **headers: str) -> Refusal:
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    response = httpx2.Response(status, headers=names, content=content)
+    return asyncio.run(refusal_of(response))
+
+
+@pytest.mark.parametrize("charset", ["undefined", "utf-16", "hex", "idna", "nope", "rot13"])
+def test_an_error_of_any_charset_is_an_error(charset: str):
+    refused = answered(500, b"<html>\xff", content_type=f"text/html; charset={charset}")
+
+    assert (refused.status, refused.said) == (500, "<html>\ufffd")
+
+
+@pytest.mark.parametrize("status", [401, 429])
+def test_a_status_counts_though_its_text_breaks_off(status: int):
+    says = Says("x" * 400, status=status, sent=servers.HALF, headers=(("retry-after", "3"),))
+    with servers.serving(lambda *_: says) as model, pytest.raises(Refusal) as refused:
+        ask(Credential(base_url=model.url))
+
+    assert (refused.value.status, refused.value.headers["retry-after"]) == (status, "3")
 
 
 @pytest.mark.parametrize(
@@ -259,7 +315,8 @@ def test_a_proxy_of_the_environment_is_asked(monkeypatch, name: str, bare: bool)
         assert block.text == "by proxy"
         assert proxy.paths == ["http://api.invalid/v1/messages"]
 
-        monkeypatch.setenv("NO_PROXY", "other.invalid,api.invalid")
-        with pytest.raises(Unsent):
-            ask(Credential(base_url="http://api.invalid"))
+        for around in ("other.invalid,api.invalid", "localhost,*", "http://api.invalid", "invalid"):
+            monkeypatch.setenv("NO_PROXY", around)
+            with pytest.raises(Unsent):
+                ask(Credential(base_url="http://api.invalid"))
         assert len(proxy.calls) == 1

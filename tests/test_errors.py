@@ -169,7 +169,7 @@ def test_an_unknown_dataset(project):
 
 def test_filters_that_leave_nothing(project, serve):
     serve()
-    refused(project.lift("--full", "--only", "nope"), 2, "leave no item")
+    refused(project.lift("--full", "--only", "nope"), 2, "leave no item", "greet-0", "categories")
 
 
 @pytest.mark.parametrize("ceiling", ["0", "-1", "x"])

@@ -226,6 +226,29 @@ def test_killed_while_judging_no_answer_and_no_vote_is_asked_again(project, serv
     assert sum(is_vote(body) for body in model.calls) <= 12 + 2
 
 
+def test_answers_that_lack_their_vote_are_told_of(project, serve):
+    def script(body: dict[str, Any], attempt: int) -> Says:
+        if is_vote(body):
+            return Says("busy", status=529) if model.held else Says(votes(4))
+        return greets(body, attempt)
+
+    model = serve(script)
+    project.lift("run", "--only", "greet-0")
+    model.held = True
+    project.lift("--quick", "--no-judge", "--experiment", project_name(project))
+    compared = project.lift("compare")
+
+    assert "10 answers without a vote: lift judge asks for them" in compared.stdout
+    assert "10 answers without a vote" in project.lift("report").stdout
+    model.held = False
+    project.lift("judge")
+    assert "without a vote" not in project.lift("compare").stdout
+
+
+def project_name(project) -> str:
+    return json.loads(project.lift("list", "--json").stdout)[0]["experiment"]["name"]
+
+
 @pytest.mark.parametrize(
     ("change", "asked"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -404,6 +405,33 @@ def test_a_server_that_repeats_the_key_does_not_bring_it_into_a_message():
         ask(model.url)
     assert KEY not in str(refused.value)
     assert "<key>" in str(refused.value)
+
+
+def test_a_long_error_is_cut_after_the_key_is_masked():
+    echo = Says("y" * 490 + KEY, status=400)
+    with servers.serving(lambda *_: echo) as model, pytest.raises(BackendError) as refused:
+        ask(model.url)
+    assert KEY[:8] not in str(refused.value)
+    assert len(str(refused.value)) < 600
+
+
+@pytest.mark.parametrize(
+    "after_s", ["1", "nan", "-3", "soon", formatdate(time.time() + 1, usegmt=True)]
+)
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_server_may_say_in_many_ways_how_long_to_wait(status: int, after_s: str):
+    busy = Says(status=status, headers=(("retry-after", after_s),))
+    with servers.serving(after(busy)) as model:
+        (evidence,) = ask(model.url)
+
+    assert evidence.text == "fine"
+    assert len(model.calls) == 2
+
+
+def test_a_certificate_that_nobody_trusts_is_named():
+    with servers.serving() as model, pytest.raises(CouldNotRun, match="SSL") as refused:
+        ask(model.url.replace("http://", "https://"))
+    assert "cannot be reached" in str(refused.value)
 
 
 def test_a_server_that_takes_few_calls_at_once_gets_few():

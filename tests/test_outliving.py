@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import signal
@@ -49,6 +50,71 @@ def test_kill_9_loses_no_call(project, serve, calls: int):
     assert set(asked(model).values()) == {1}
     assert len(model.calls) == 20
     process.communicate()
+
+
+def both(process: subprocess.Popen[str]) -> None:
+    for pid in (process.pid, *workers_of(process)):  # as pkill(1) sends it
+        os.kill(pid, signal.SIGTERM)
+
+
+def impatient(process: subprocess.Popen[str]) -> None:
+    process.terminate()
+    time.sleep(0.4)
+    process.kill()
+
+
+@pytest.mark.parametrize("end", [both, impatient])
+def test_what_is_in_flight_is_recorded_however_it_is_ended(project, serve, end):
+    model = serve(lambda body, attempt: Says("hello()", seconds=1))
+    process = project.start("--full", "--concurrency", "2")
+    assert wait_for(lambda: len(model.calls) >= 2)
+    end(process)
+    process.communicate(timeout=30)
+
+    assert project.lift("--full").returncode == 0
+    assert set(asked(model).values()) == {1}
+
+
+def test_a_run_with_nobody_to_continue_it_is_not_stopped(project, serve):
+    model = serve(lambda body, attempt: Says("hello()", seconds=0.1))
+    process = subprocess.Popen(  # of a group that nobody of its session is above
+        [sys.executable, "-m", "lift", "--full", "--concurrency", "1"],
+        cwd=project.root, env=project.environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert wait_for(lambda: len(model.calls) >= 2)
+    process.send_signal(signal.SIGTSTP)
+
+    assert process.wait(timeout=60) == 0
+    assert len(model.calls) == 20
+
+
+def test_a_signal_that_the_starter_ignores_is_ignored(project, serve):
+    model = serve(lambda body, attempt: Says("hello()", seconds=0.1))
+    process = subprocess.Popen(
+        ["sh", "-c", "trap '' TERM TSTP; exec \"$0\" -m lift --full", sys.executable],
+        cwd=project.root, env=project.environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert wait_for(lambda: len(model.calls) >= 2)
+    process.send_signal(signal.SIGTSTP)
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait(timeout=60) == 0
+
+
+def test_an_answer_that_takes_long_is_recorded_too(project, serve):
+    model = serve(lambda body, attempt: Says("hello()", seconds=7))
+    process = project.start("--quick", "--concurrency", "20")
+    assert wait_for(lambda: len(model.calls) >= 6)
+    process.kill()
+    _, err = process.communicate(timeout=60)
+    asked_before = len(model.calls)
+
+    again = project.lift("--quick", "--concurrency", "20", "--dry-run", "--json")
+
+    assert "interrupted by the end of what started it" in err
+    assert json.loads(again.stdout)["answered"] == asked_before
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

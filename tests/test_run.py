@@ -168,6 +168,63 @@ def test_two_processes_on_one_experiment_ask_nothing_twice(project, serve):
     assert sorted("waiting for it" in err for _, err in outcomes) == [False, True]
 
 
+def test_an_interrupt_says_what_is_waited_for_and_what_it_cost_not_to(project, serve):
+    hold = threading.Event()
+    model = serve(lambda body, attempt: Says(seconds=hold.wait(20) * 0.0))
+    err = interrupted_twice(project.start("--full", "--concurrency", "2"), model)
+    hold.set()
+
+    assert "waiting up to 30 s for calls in flight" in err
+    assert "calls that broke off count $0." in err
+
+
+def test_an_interrupt_does_not_wait_for_calls_that_wait_for_their_turn(project, serve):
+    def script(body: dict, attempt: int) -> Says:
+        headers = (("retry-after", "25"),)
+        return Says("hello()") if len(model.calls) < 4 else Says(status=429, headers=headers)
+
+    model = serve(script)
+    process = project.start("--full", "--concurrency", "2")
+    assert wait_for(lambda: len(model.calls) >= 4)
+    time.sleep(0.3)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+
+    assert process.returncode == 130, err
+    assert time.monotonic() - began < 10
+    assert "broke off" not in err
+
+
+def test_a_ceiling_that_may_come_first_is_told_of_before(project, serve):
+    serve(greets)
+    tight = project.lift("--full", "--max-cost-usd", "0.05", "--dry-run")
+    wide = project.lift("--full", "--max-cost-usd", "5", "--dry-run")
+
+    assert "--max-cost-usd may come first: about $" in tight.stderr
+    assert "may come first" not in wide.stderr
+
+
+def test_files_that_the_skill_names_and_the_model_is_not_shown_are_told_of(project):
+    folder = project.skill.parent
+    for name in ("api.md", "unnamed.md"):
+        (folder / name).write_text("x", "utf-8")
+    project.skill.write_text(project.skill.read_text() + "\nSee api.md.\n", "utf-8")
+
+    done = project.lift("--full", "--dry-run")
+
+    assert "the model is shown SKILL.md alone, not api.md\n" in done.stderr
+
+
+def test_no_cache_says_that_answers_given_before_stay(project, serve):
+    serve(greets)
+    project.lift("--full")
+    project.lift("--full", "--experiment", "e")
+    done = project.lift("--full", "--experiment", "e", "--no-cache")
+
+    assert "20 answers of it came from equal requests before and stay; --again" in done.stderr
+
+
 def test_a_second_interrupt_does_not_wait(project, serve):
     hold = threading.Event()
     model = serve(lambda body, attempt: Says(seconds=hold.wait(20) * 0.0))
@@ -184,7 +241,7 @@ def end_at_once(process: subprocess.Popen[str], *, by_power: bool) -> None:
         power_cut(process)
         return
     process.send_signal(signal.SIGINT)
-    time.sleep(0.2)
+    time.sleep(0.4)
     process.send_signal(signal.SIGINT)
 
 

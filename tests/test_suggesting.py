@@ -88,7 +88,7 @@ def test_any_text_has_sections(body: str):
         (
             Rubric(must_use=["clear("]),
             "type()",
-            '1 of 1 answers lack "clear(" (a): the skill never mentions it',
+            '1 of 1 answers lack "clear(" (a): SKILL.md never mentions it',
         ),
         (
             Rubric(must_use=[Pattern(r"\bButtonElement\s*\.\s*getBy(?:Text|Label)\s*\(")]),
@@ -100,7 +100,7 @@ def test_any_text_has_sections(body: str):
             "type()",
             'the skill has ButtonElement under "Text", and no more of it',
         ),
-        (Rubric(must_use=[Pattern(r"\d{3,}[A-Za-z]+")]), "type()", "the skill never mentions it"),
+        (Rubric(must_use=[Pattern(r"\d{3,}[A-Za-z]+")]), "type()", "SKILL.md never mentions it"),
         (
             Rubric(must_not_use=["page.locator"]),
             "page.locator",
@@ -112,12 +112,12 @@ def test_any_text_has_sections(body: str):
         (
             Rubric(must_not_use=["sleep("]),
             "sleep(1)",
-            "the skill never mentions it; say what to use instead",
+            "SKILL.md never mentions it; say what to use instead",
         ),
         (
             Rubric(must_extend="BaseTest"),
             "class A {}",
-            'lack a class that extends "BaseTest" (a): the skill never mentions it',
+            'lack a class that extends "BaseTest" (a): SKILL.md never mentions it',
         ),
     ],
 )
@@ -224,5 +224,5 @@ def test_of_two_experiments_the_measured_one_is_advised_on(project, serve):
     shown = project.lift("compare", "new", "--against", "old", "--suggest").stdout
 
     assert 'answers lack "hello("' in shown
-    assert "the skill never mentions it" in shown
+    assert "SKILL.md never mentions it" in shown
     assert "either side" not in shown

@@ -6,8 +6,9 @@ before each call that costs money, and raises BackendError where there is no ans
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from lift.schema import Evidence, Label, Request
 
@@ -58,6 +59,10 @@ class Backend(Protocol):
             CeilingReached: the next call does not fit under the ceiling.
             CouldNotRun: nothing can be answered: key, model or server.
         """
+        ...
+
+    def is_calling(self, task: asyncio.Task[Any]) -> bool:
+        """Whether a task waits for a call that is made, and not for its turn or another try."""
         ...
 
     async def close(self) -> None:

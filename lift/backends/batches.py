@@ -14,7 +14,7 @@ import httpx2
 from anthropic.types.messages import MessageBatch
 
 from lift.backends import sdk
-from lift.backends.bodies import MALFORMED, message_of, parameters_of, read
+from lift.backends.bodies import FINAL, MALFORMED, message_of, parameters_of, read
 from lift.backends.faults import Fault, Malformed, Refusal, Unsent
 from lift.backends.messages import Messages, Tries
 from lift.errors import BackendError, BatchUnknown, CouldNotRun, LiftError
@@ -34,18 +34,6 @@ DOWNLOADS = 3
 """So often results are fetched that have less in them than the server counts."""
 
 PAGE = 100
-
-FINAL = frozenset(
-    {
-        "invalid_request_error",
-        "authentication_error",
-        "billing_error",
-        "permission_error",
-        "not_found_error",
-        "request_too_large",
-    }
-)
-"""Errors of an entry that another try would get as well."""
 
 T = TypeVar("T")
 

@@ -15,6 +15,21 @@ MALFORMED = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 """What reading something else than was promised raises."""
 
 
+PARTS = ("message_start", "content_block_start", "content_block_delta", "message_delta")
+"""Names of the events that a message is made of."""
+
+STREAMING = 200
+FINAL = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+}
+"""Errors that another try would get as well → their status."""
+
+
 class _Told(BaseModel):
     """A part of a message, as far as lift reads it."""
 
@@ -117,33 +132,67 @@ async def streamed(chunks: AsyncIterator[bytes], began: Callable[[], None]) -> M
         Refusal: the server broke it off with an error.
     """
     message: dict[str, Any] = {}
-    async for line in _lines(chunks):
-        if not line.startswith(b"data:"):
+    async for name, data in _events(chunks):
+        if name == "error":
+            raise _broken_off(data)
+        if name == "message_stop":
+            return message_of(message)
+        if name not in PARTS:
             continue
         try:
-            event = json.loads(line.removeprefix(b"data:"))
-            if event["type"] == "message_stop":
-                return message_of(message)
-            if event["type"] != "ping":
-                message = _grown(message, event)
-                began()
+            message = _grown(message, name, json.loads(data))
         except MALFORMED as bad:
             raise Malformed("the server's answer is no stream of events") from bad
+        began()
     raise Malformed("the stream broke off")
 
 
+async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[tuple[str, bytes]]:
+    """Name and data of each event that has both.
+
+    Source: the living HTML standard, Server-sent events, section 9.2.6.
+    """
+    name, data = "", list[bytes]()
+    async for line in _lines(chunks):
+        field, _, value = line.partition(b":")
+        if field == b"event":
+            name = value.removeprefix(b" ").decode("utf-8", "replace")
+        elif field == b"data":
+            data.append(value.removeprefix(b" "))
+        elif not line:
+            if name and data:
+                yield name, b"\n".join(data)
+            name, data = "", []
+    if name and data:
+        yield name, b"\n".join(data)
+
+
 async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The whole lines; texts may have other separators in them that are none here."""
+    """The lines; of bytes, unlike of texts, only CR and LF end one."""
     left = b""
     async for chunk in chunks:
-        *lines, left = (left + chunk).split(b"\n")
+        lines = (left + chunk).splitlines(keepends=True)
+        # behind a CR the LF may be still to come
+        left = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
         for line in lines:
-            yield line
+            yield line.rstrip(b"\r\n")
+    if left:
+        yield left.rstrip(b"\r\n")
 
 
-def _grown(message: dict[str, Any], event: Mapping[str, Any]) -> dict[str, Any]:
+def _broken_off(data: bytes) -> Refusal:
+    """The error that a stream ends with; one that would come again has its own status."""
+    try:
+        error = json.loads(data)["error"]
+        kind, said = str(error["type"]), str(error["message"])
+    except MALFORMED:
+        kind, said = "", data.decode("utf-8", "replace")
+    return Refusal(said, status=FINAL.get(kind, STREAMING), headers={})
+
+
+def _grown(message: dict[str, Any], name: str, event: Mapping[str, Any]) -> dict[str, Any]:
     """A message with what an event adds; what no reply is made of is left out."""
-    match event["type"]:
+    match name:
         case "message_start":
             return dict(event["message"])
         case "content_block_start":
@@ -155,8 +204,6 @@ def _grown(message: dict[str, Any], event: Mapping[str, Any]) -> dict[str, Any]:
             # totals so far; what a server leaves out stays as it was at the start
             used = {name: count for name, count in event["usage"].items() if count is not None}
             message["usage"] |= used
-        case "error":
-            raise Refusal(str(event["error"]["message"]), status=200, headers={})
     return message
 
 

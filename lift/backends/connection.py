@@ -12,10 +12,10 @@ import json
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.request import getproxies
 
 import httpx2
 
@@ -37,8 +37,8 @@ ALIVE_EVERY_S = 60
 NO_CREDENTIAL = "none"
 """Sent as the key to a server on this machine when there is none."""
 
-LONGEST_SAID = 500
-"""Characters of an error that is no JSON."""
+TEXT_S = 5.0
+"""The text of an error may take so long; that it is one is known by then."""
 
 UNSENT = (
     httpx2.ConnectError,
@@ -115,9 +115,8 @@ class Connection:
 
 async def _answered(response: httpx2.Response, began: Callable[[], None] | None) -> Message:
     try:
-        if response.status_code != httpx2.codes.OK:
-            await response.aread()
-            raise refusal_of(response)
+        if not response.is_success:
+            raise await refusal_of(response)
         if began is None:
             return parsed(await response.aread())
         return await streamed(response.aiter_bytes(), began)
@@ -125,25 +124,26 @@ async def _answered(response: httpx2.Response, began: Callable[[], None] | None)
         await response.aclose()
 
 
-def refusal_of(response: httpx2.Response) -> Refusal:
-    """The error that a server answered with.
+async def refusal_of(response: httpx2.Response) -> Refusal:
+    """The error that a server answered with, though its text may break off."""
+    content = b""
+    with suppress(httpx2.HTTPError, TimeoutError):
+        async with asyncio.timeout(TEXT_S):
+            content = await response.aread()
+    said = _said(response, content)
+    return Refusal(said, status=response.status_code, headers=response.headers)
 
-    Args:
-        response: read to its end.
-    """
-    return Refusal(_said(response), status=response.status_code, headers=response.headers)
 
-
-def _said(response: httpx2.Response) -> str:
+def _said(response: httpx2.Response, content: bytes) -> str:
     if response.has_redirect_location:
-        return f"it leads to {response.headers['location'][:LONGEST_SAID]}"
+        return f"it leads to {response.headers['location']}"
     try:
-        told = json.loads(response.content)["error"]["message"]
+        told = json.loads(content)["error"]["message"]
     except MALFORMED:
         told = None
     if isinstance(told, str) and told:
         return told
-    return response.text.strip()[:LONGEST_SAID] or response.reason_phrase
+    return content.decode("utf-8", "replace").strip() or response.reason_phrase
 
 
 def headers_of(credential: Credential) -> dict[str, str]:
@@ -162,33 +162,36 @@ def headers_of(credential: Credential) -> dict[str, str]:
     return own | asked
 
 
-def _transports(url: str) -> Callable[[], httpx2.AsyncHTTPTransport]:
-    """What makes a client's transport, through the environment's proxy where there is one.
+class _ByProxy(httpx2.AsyncBaseTransport):
+    """Through the environment's proxy, or past it, as its variables say."""
+
+    def __init__(self, certificates: ssl.SSLContext | bool) -> None:
+        self._client = httpx2.AsyncClient(verify=certificates)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """What comes back."""
+        return await self._client.send(request, stream=True)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+
+def _transports(url: str) -> Callable[[], httpx2.AsyncBaseTransport]:
+    """What makes the transports to a server.
 
     Raises:
         OSError, ImportError, ValueError, httpx2.InvalidURL: something in the environment is wrong.
     """
-    parts = urlsplit(url)
-    # proxies and .netrc of the environment are for other hosts than a local server
-    trusting = not is_loopback(url)
-    proxy: httpx2.Proxy | None = None
     certificates: ssl.SSLContext | bool = False
-    if trusting and not proxy_bypass(parts.netloc.rpartition("@")[2]):
-        proxies = getproxies()
-        named = proxies.get(parts.scheme) or proxies.get("all")
-        if named:
-            proxy = httpx2.Proxy(named if "://" in named else f"http://{named}")
-    if parts.scheme == "https":  # they take long to load, and plain HTTP shows none
-        certificates = httpx2.create_ssl_context(trust_env=trusting)
-
-    def transport() -> httpx2.AsyncHTTPTransport:
-        return httpx2.AsyncHTTPTransport(
-            verify=certificates,
-            proxy=proxy,
-            socket_options=list(_signs_of_life()),
-        )
-
-    return transport
+    if urlsplit(url).scheme == "https":  # they take long to load, and plain HTTP shows none
+        certificates = httpx2.create_ssl_context()
+    # proxies of the environment are for other hosts than a local server
+    if getproxies() and not is_loopback(url):
+        return lambda: _ByProxy(certificates)
+    return lambda: httpx2.AsyncHTTPTransport(
+        verify=certificates, socket_options=list(_signs_of_life())
+    )
 
 
 def _signs_of_life() -> Iterator[tuple[int, int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -73,6 +74,10 @@ class Demo:
             ended_ms=now,
             canned=True,
         )
+
+    def is_calling(self, task: asyncio.Task[Any]) -> bool:  # noqa: ARG002 - of the protocol
+        """It never waits."""
+        return True
 
     async def close(self) -> None:
         """Nothing is held open."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lift.backends import Meter
 from lift.backends.bodies import parameters_of, read
@@ -36,6 +38,12 @@ SHORTEST_CALL_S = 1.0
 
 TRIES_WITHOUT_CONTACT = 5
 """So often a server that never answered anything may refuse a connection."""
+
+UNCLEAR_S = 1.0
+"""How long to wait where a server asks for it, and does not say how long."""
+
+LONGEST_SAID = 500
+"""Characters of a server's error."""
 
 SHORTEST_SECRET = 8
 """What is shorter than this is no secret, and may be a word of an error's text."""
@@ -116,6 +124,7 @@ class Messages:
         self.patience = Patience(concurrency)
         self.credential = credential
         self.base_url = credential.base_url
+        self._calling: set[asyncio.Task[Any] | None] = set()
         self._contact = False
         self._answered = False
         known = (credential.api_key, credential.auth_token, *credential.headers.values())
@@ -137,13 +146,17 @@ class Messages:
         """
         worst_usd = worst_case_usd(request, self.prices[request.model])
         tries = Tries(self.clock(), self.deadline_s)
+        task = asyncio.current_task()
         while True:
             try:
                 await meter.promise(worst_usd)
             except CeilingReached as reached:
                 reached.lost_usd = tries.lost_usd
                 raise
-            outcome = await self._try(request, began, meter, worst_usd, tries)
+            try:
+                outcome = await self._try(request, began, meter, worst_usd, tries)
+            finally:
+                self._calling.discard(task)
             if isinstance(outcome, Evidence):
                 return outcome
             tries.failures += 1
@@ -161,6 +174,7 @@ class Messages:
     ) -> Evidence | Refused:
         """One call; the meter knows what became of it, whatever that is."""
         await self._turn(request.model, tries, partial(meter.bill, worst_usd, 0.0))
+        self._calling.add(asyncio.current_task())
         settled = partial(meter.lose, worst_usd)  # as long as nothing else is known
         sent = time.monotonic()
         try:
@@ -224,6 +238,10 @@ class Messages:
         self.patience.answered(model)
         self._contact = self._answered = True
 
+    def is_calling(self, task: asyncio.Task[Any]) -> bool:
+        """Whether a task waits for a call that is made, and not for its turn or another try."""
+        return task in self._calling
+
     async def close(self) -> None:
         """Close the connections."""
         await self._connection.close()
@@ -268,7 +286,7 @@ class Messages:
         unreachable = isinstance(refused.problem.__cause__, Unsent)
         if unreachable and not self._contact and tries.failures >= TRIES_WITHOUT_CONTACT:
             raise CouldNotRun(
-                "the model server cannot be reached",
+                f"the model server cannot be reached: {refused.problem.what}",
                 where=self.base_url,
                 fix="check ANTHROPIC_BASE_URL and the network",
             ) from refused.problem
@@ -290,7 +308,7 @@ class Messages:
             missing: what the server says where it does not have what it was asked for → the
                 problem.
         """
-        said = self.without_key(failed.said)
+        said = self.without_key(failed.said)[:LONGEST_SAID]  # half a key would not be known
         if isinstance(failed, Refusal):
             self._contact = True
             return _of_status(failed, said, missing, self.base_url)
@@ -344,6 +362,8 @@ def _of_status(
             problem, again=True, billed=False, pause_s=pause_s, per_s=_calls_per_s(failed),
             crowded=pause_s is None,
         )  # fmt: skip
+    if status == 503:
+        return Refused(problem, again=True, billed=False, pause_s=_retry_after(failed))
     if status in (408, 409) or status >= 500:
         return Refused(problem, again=True, billed=False)
     # an error event inside a stream has the stream's status
@@ -353,10 +373,21 @@ def _of_status(
 def _retry_after(failed: Refusal) -> float | None:
     """How long everybody is to wait; None where it is about calls at once, not in a time."""
     said = failed.headers.get("retry-after")
+    if said is None:
+        return None
     try:
-        return None if said is None else max(0.0, float(said))
+        seconds = float(said)
     except ValueError:
-        return 1.0
+        seconds = _until(said)
+    return max(0.0, seconds) if math.isfinite(seconds) else UNCLEAR_S
+
+
+def _until(said: str) -> float:
+    """Seconds until a date of HTTP; UNCLEAR_S where it is none."""
+    try:
+        return parsedate_to_datetime(said).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError):
+        return UNCLEAR_S
 
 
 def _calls_per_s(failed: Refusal) -> float | None:

@@ -98,7 +98,7 @@ def group() -> None:
       lift --full --skill path/to/it   every item, another skill folder in its place
       lift compare                     the last experiment again, per category
 
-    Without a key everything runs on canned demo replies. `lift COMMAND --help` tells more.
+    Without a key the example datasets run on canned replies. `lift COMMAND --help` tells more.
     """
 
 

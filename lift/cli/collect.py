@@ -43,6 +43,10 @@ def command(
         for name in names:
             stack.enter_context(sending(config, name))
         found = collect(config, names, Looks(), wait=not no_wait, give_up=give_up) if names else []
+        if as_json and not names:
+            from lift.cli.printed import print_json
+
+            print_json({"experiment": experiment, "in_batches": 0})
         _print(config, found, as_json=as_json)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @settings("journal")
 @JSON
 def command(config: Config, as_json: bool) -> None:
-    """List the experiments of the journal, the one that ran last first.
+    """List the experiments of the journal, the one started last first.
 
     \b
     Examples:

@@ -156,6 +156,6 @@ def screen() -> dict[str, Any]:
     import sys
 
     return {
-        "width": min(max(60, shutil.get_terminal_size((100, 24)).columns), WIDEST),
+        "width": min(max(30, shutil.get_terminal_size((100, 24)).columns), WIDEST),
         "color": sys.stdout.isatty() and "NO_COLOR" not in os.environ,
     }

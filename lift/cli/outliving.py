@@ -1,7 +1,7 @@
 """Work goes on in a child, which outlives the process that was started and ends in good order.
 
 Whoever kills a run with `kill -9` kills the process that they started. To its child that is
-SIGTERM: it asks nothing more, and what is in flight, and paid for, is still recorded.
+SIGHUP: it asks nothing more, and what is in flight, and paid for, is still recorded.
 """
 
 from __future__ import annotations
@@ -12,15 +12,12 @@ import select
 import signal
 import sys
 import threading
-import time
 from collections.abc import Collection
 from contextlib import suppress
 
-FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
-HEEDED = (*FORWARDED, signal.SIGTSTP, signal.SIGCHLD)
-
-AT_ONCE_S = 0.1
-"""A signal that comes again within this is the same one, sent to the process and to its group."""
+HEEDED = (signal.SIGINT, signal.SIGCHLD)
+HEEDED_UNLESS_IGNORED = (signal.SIGTERM, signal.SIGQUIT, signal.SIGTSTP)
+"""One that is blocked is handed out though it is ignored."""
 
 
 def outlive() -> None:
@@ -36,7 +33,9 @@ def outlive() -> None:
         with suppress(OSError):
             stream.flush()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    masked = signal.pthread_sigmask(signal.SIG_BLOCK, HEEDED)  # until somebody heeds them
+    ignored = {n for n in HEEDED_UNLESS_IGNORED if signal.getsignal(n) == signal.SIG_IGN}
+    heeded = {*HEEDED, *HEEDED_UNLESS_IGNORED} - ignored
+    masked = signal.pthread_sigmask(signal.SIG_BLOCK, heeded)  # until somebody heeds them
     alive, held = os.pipe()
     try:
         child = os.fork()
@@ -46,45 +45,46 @@ def outlive() -> None:
     else:
         if child:
             os.close(alive)
-            os._exit(_waited(child, masked))  # `held` is closed by that, however it comes
+            os._exit(_waited(child, heeded, masked))  # `held` is closed by that, however it comes
         os.close(held)
         os.setpgid(0, 0)
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it may write to the terminal
-        _terminated_at_the_end_of(alive)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # though nohup(1) ignores it
+        masked -= {signal.SIGHUP}
+        _hung_up_at_the_end_of(alive)
     signal.pthread_sigmask(signal.SIG_SETMASK, masked)
 
 
-def _terminated_at_the_end_of(pipe: int) -> None:
-    """Have SIGTERM come when nobody holds a pipe's other end any more."""
+def _hung_up_at_the_end_of(pipe: int) -> None:
+    """Have SIGHUP come when nobody holds a pipe's other end any more."""
     fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGTERM)
+    fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGHUP)
     fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
     if select.select([pipe], [], [], 0)[0]:  # before anybody watched
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGHUP)
 
 
-def _waited(child: int, masked: Collection[int]) -> int:
+def _waited(child: int, heeded: Collection[int], masked: Collection[int]) -> int:
     """Pass signals on until a child has ended.
 
     Returns:
         Its exit code. Where a signal ended it, that ends this process as well.
     """
-    heard: dict[int, float] = {}
     while True:
-        number = signal.sigwaitinfo(HEEDED).si_signo
+        number = signal.sigwaitinfo(heeded).si_signo
         if number == signal.SIGCHLD:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 return _as(os.waitstatus_to_exitcode(status), masked)
         elif number == signal.SIGTSTP:
             os.kill(child, signal.SIGSTOP)
-            os.kill(os.getpid(), signal.SIGSTOP)
+            # where nobody could continue it, the system does not stop a process
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
+            os.kill(os.getpid(), signal.SIGTSTP)
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
             os.kill(child, signal.SIGCONT)
         else:
-            now = time.monotonic()
-            if now - heard.get(number, -AT_ONCE_S) >= AT_ONCE_S:
-                os.kill(child, number)
-            heard[number] = now
+            os.kill(child, number)
 
 
 def _as(code: int, masked: Collection[int]) -> int:
@@ -93,4 +93,5 @@ def _as(code: int, masked: Collection[int]) -> int:
             signal.signal(-code, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, set(masked) - {-code})
         os.kill(os.getpid(), -code)
+        return 128 - code  # it is process 1, which its own signals do not end
     return code

@@ -11,6 +11,7 @@ import click
 
 from lift.cli.notes import note
 from lift.cli.options import screen
+from lift.errors import counted
 
 if TYPE_CHECKING:
     from lift.journal import Record
@@ -37,7 +38,7 @@ def print_left(experiment: str, calls: int, *, as_json: bool) -> None:
     """Say that an experiment waits for batches, where its comparison would be printed."""
     if as_json:
         print_json({"experiment": experiment, "in_batches": calls})
-    note(f"{experiment}: {calls} calls wait for batches; lift collect gets their answers")
+    note(f"{experiment}: {counted(calls, 'call')} left to batches; lift collect gets the answers")
 
 
 def check_out(out: str | None) -> None:

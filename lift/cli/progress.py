@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LINES = 10.0
 SECONDS_BETWEEN_LOOKS = 60.0
-VOTES = "votes"
+ANSWERS, VOTES = "answers", "votes"
 
 
 class Tally:
@@ -35,7 +35,7 @@ class Tally:
         self.ended: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.errors = 0
-        self.reused = 0
+        self.reused: Counter[str] = Counter()
         self.spent_usd = prepared.spent_usd
         self.ceiling_usd = ceiling_usd
         self.began = time.monotonic()
@@ -45,7 +45,7 @@ class Tally:
         self.ended[kind] += 1
         self.answered[kind] += evidence.status in SETTLED
         self.errors += evidence.status is Status.ERRORED
-        self.reused += evidence.cached
+        self.reused[VOTES if kind == VOTES else ANSWERS] += evidence.cached
         self.spent_usd += evidence.cost_usd + evidence.lost_usd
 
     @property
@@ -57,15 +57,16 @@ class Tally:
         """Answered and total per condition, dollars, answers reused, errors."""
         shares = [f"{name} {self.answered[name]}/{total}" for name, total in self.total.items()]
         parts = [*shares, f"${self.spent_usd:.3f} of ${self.ceiling_usd:.3g}"]
-        if self.reused:
-            parts.append(f"{self.reused} reused")
+        reused = [f"{number} {what}" for what, number in self.reused.items() if number]
+        if reused:
+            parts.append(f"{' and '.join(reused)} reused")
         if self.errors:
             parts.append(counted(self.errors, "error"))
         return " · ".join(parts)
 
     def remaining(self) -> str:
         """About how long the rest takes."""
-        asked = self.ended.total() - self.reused
+        asked = self.ended.total() - self.reused.total()
         if asked < 1:
             return ""
         pace = (time.monotonic() - self.began) / asked
@@ -73,7 +74,7 @@ class Tally:
 
 
 class Talking:
-    """Says when another process has to be waited for."""
+    """Says when something has to be waited for."""
 
     _said = False
 
@@ -82,6 +83,10 @@ class Talking:
         if not self._said:
             note("another lift runs this experiment: waiting for it to end")
         self._said = True
+
+    def stopping(self, seconds: float) -> None:
+        """Say what is waited for, and how not to."""
+        note(f"waiting up to {seconds:.0f} s for calls in flight (paid for); Ctrl-C leaves them")
 
 
 class Lines(Talking):

@@ -17,11 +17,17 @@ if TYPE_CHECKING:
 @click.option(
     "--format", "kind", type=click.Choice(["md", "json"]), default="md", show_default=True
 )
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--against", metavar="EXPERIMENT", help="Start from another experiment instead.")
 @click.option("--out", type=click.Path(), metavar="FILE", help="Write it there; else print it.")
 @settings("journal")
 def command(
-    config: Config, experiment: str | None, kind: str, against: str | None, out: str | None
+    config: Config,
+    experiment: str | None,
+    kind: str,
+    as_json: bool,
+    against: str | None,
+    out: str | None,
 ) -> None:
     """Write a report of EXPERIMENT; of the last one by default. Secrets are masked.
 
@@ -46,7 +52,10 @@ def command(
         else:
             result = compared(journal, experiment)
         asking = candidates(journal, result)
-    text = json.comparison(result, asking) if kind == "json" else markdown.comparison(result)
+    if as_json or kind == "json":
+        text = json.comparison(result, asking)
+    else:
+        text = markdown.comparison(result)
     if out:
         write_out(out, text)
     else:

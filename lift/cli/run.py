@@ -177,6 +177,7 @@ def _print_plan(prepared: Prepared, *, as_json: bool) -> None:
         "backend": plan.backend,
         "notices": prepared.notices,
         "trials": len(plan.trials),
+        "answered": len(plan.trials) - len(prepared.left) - prepared.in_batches,
         "reused": prepared.reused,
         "in_batches": prepared.in_batches,
         **prepared.estimate.model_dump(),

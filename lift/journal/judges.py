@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 
 from lift.agreement import Agreement, Found, Judgement, Judging, TrialId
 from lift.journal.database import Database
+from lift.journal.rows import unpacked
 
 
 class Judges(Database):
@@ -48,6 +50,38 @@ class Judges(Database):
             for row in rows:
                 judges.setdefault((row["evaluator"], row["model"]), []).append(row)
             return [_judging(*names, prompts) for names, prompts in judges.items()]
+
+    def unjudged(self, experiment: str) -> int:
+        """Answers that lack every vote, of items with criteria.
+
+        Only of datasets some of whose answers have one: others may not be judged at all.
+        """
+        with self._explained():
+            lacking = dict(
+                self._db.execute(
+                    """
+                    SELECT item_hash, count(*) FROM trials JOIN attempts ON attempts.trial = id
+                    WHERE experiment = :experiment AND status IN ('ok', 'failed')
+                        AND attempt = (SELECT max(attempt) FROM attempts WHERE trial = id)
+                        AND NOT EXISTS (SELECT 1 FROM votes WHERE trial = id)
+                        AND dataset IN (
+                            SELECT dataset FROM trials JOIN votes ON trial = id
+                            WHERE experiment = :experiment
+                        )
+                    GROUP BY item_hash
+                    """,
+                    {"experiment": experiment},
+                ).fetchall()
+            )
+            items = self._db.execute(
+                "SELECT hash, content FROM items WHERE hash IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(lacking)),),
+            )
+            return sum(
+                lacking[row["hash"]]
+                for row in items
+                if json.loads(unpacked(row["content"]))["item"].get("judge_criteria")
+            )
 
     def keep_agreements(self, found: Iterable[Found], *, now_ms: int) -> None:
         """Keep what people's labels say of judges, in the place of what they said of these prompts.

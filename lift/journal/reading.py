@@ -294,13 +294,16 @@ class Reader(Columns, Judges):
             self._ids[key] = int(row["id"])
         return self._ids[key]
 
-    def _reused(self, experiment: str) -> tuple[Reused, ...]:
-        rows = self._db.execute(
-            "SELECT condition, count(*), min(kept_ms) FROM attempts CROSS JOIN trials ON id = trial"
-            " WHERE experiment = ? AND kept_ms NOTNULL GROUP BY condition ORDER BY condition",
-            (experiment,),
-        )
-        return tuple(Reused(*row) for row in rows)
+    def reused(self, experiment: str) -> tuple[Reused, ...]:
+        """How many answers under each condition were given to equal requests before."""
+        with self._explained():
+            rows = self._db.execute(
+                "SELECT condition, count(*), min(kept_ms)"
+                " FROM attempts CROSS JOIN trials ON id = trial"
+                " WHERE experiment = ? AND kept_ms NOTNULL GROUP BY condition ORDER BY condition",
+                (experiment,),
+            )
+            return tuple(Reused(*row) for row in rows)
 
     def _experiment(self, row: Mapping[str, Any], answers: Paid | None = None) -> Experiment:
         return Experiment(
@@ -315,7 +318,7 @@ class Reader(Columns, Judges):
             planned=row["planned"],
             answered=row["answered"],
             errored=row["errored"],
-            reused=self._reused(row["name"]),
+            reused=self.reused(row["name"]),
             conditions=tuple(sorted((row["conditions"] or "").split(","))),
             in_batches=self._waiting(row["name"]),
             **self._paid(row["name"], answers)._asdict(),

@@ -35,7 +35,7 @@ def document(found: Sequence[Agreement]) -> str:
 
 
 def _table(one: Agreement) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table()
     for name in ("", "people: pass", "people: fail"):
         table.add_column(name, justify="right" if name else "left")
     table.add_row("judge: pass", str(one.both_pass), str(one.only_judge))

@@ -25,8 +25,10 @@ def summaries(result: Result) -> Iterator[str]:
 
 
 def uncast(result: Result) -> list[str]:
-    """The votes that are missing, a line a judge."""
-    return [
+    """The votes that are missing, in lines."""
+    lacking = result.recorded.unjudged
+    unasked = [f"{counted(lacking, 'answer')} without a vote: lift judge asks for them"]
+    return (unasked if lacking else []) + [
         f"{one.uncast} of {counted(one.votes + one.uncast, 'vote')} of {one.model} could not be"
         " read: lift judge asks again"
         for one in result.recorded.judges

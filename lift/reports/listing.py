@@ -10,7 +10,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from lift.backends.demo import NOTICE
-from lift.frames import CATEGORY, DATASET, MODEL
 from lift.journal import Experiment, Record
 from lift.reports.screen import Panel, Table, plain, prose, rendered
 from lift.schema import OLD_SKILL
@@ -20,22 +19,26 @@ if TYPE_CHECKING:
 
 
 def experiments(found: Sequence[Experiment], *, width: int = 100, color: bool = False) -> str:
-    """The experiments of a journal, the one that ran last first."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    """The experiments of a journal, the one that was started last first.
+
+    Args:
+        found: the experiments, the one that ran last first.
+        width: of the terminal, in characters.
+        color: whether escape codes may be used.
+    """
+    table = Table()
     unusual = any(OLD_SKILL in one.conditions for one in found)
-    for name in (
-        "experiment",
-        "started (UTC)",
-        "backend",
-        "datasets",
-        *(["conditions"] if unusual else []),
-        "answered",
-        "errors",
-        "cost",
-    ):
-        folds = name in ("experiment", "datasets", "conditions")
-        table.add_column(name, no_wrap=not folds, justify=side(name))
-    for one in found:
+    table.add_column("experiment", no_wrap=True)
+    table.add_column("started (UTC)", no_wrap=True, spare=6)
+    table.add_column("backend", no_wrap=True, spare=1)
+    table.add_column("datasets", spare=2)
+    if unusual:
+        table.add_column("conditions", spare=3)
+    table.add_column("answered", justify="right", spare=7)
+    table.add_column("errors", justify="right", spare=5)
+    table.add_column("cost", justify="right", spare=4)
+    shown = sorted(found, key=lambda one: one.created_ms, reverse=True)
+    for one in shown:
         table.add_row(
             one.name,
             f"{moment(one.created_ms):%Y-%m-%d %H:%M}",
@@ -46,7 +49,9 @@ def experiments(found: Sequence[Experiment], *, width: int = 100, color: bool = 
             str(one.errored or ""),
             f"${one.cost_usd:.4f}",
         )
-    notes = [Text(NOTICE, style="yellow")] if any(e.canned for e in found) else []
+    notes = [plain(f"ran last: {found[0].name}", "dim")] if shown[:1] != list(found[:1]) else []
+    if any(one.canned for one in found):
+        notes.append(Text(NOTICE, style="yellow"))
     return rendered([table, *notes], width=width, color=color)
 
 
@@ -58,9 +63,14 @@ def trials(
     color: bool = False,
 ) -> str:
     """One line a trial: how it ended, what it scored and cost."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("item", "condition", "model", "repeat", "status", "score", "seconds", "cost"):
-        table.add_column(name, justify=side(name))
+    table = Table()
+    for name in ("item", "condition", "model"):
+        table.add_column(name, spare=3 if name == "model" and len(experiment.models) == 1 else 0)
+    table.add_column("repeat", justify="right")
+    table.add_column("status", no_wrap=True)
+    table.add_column("score", justify="right")
+    table.add_column("seconds", justify="right", spare=1)
+    table.add_column("cost", justify="right", spare=2)
     for row in rows:
         score = row["score"]
         table.add_row(
@@ -146,13 +156,6 @@ def heading(experiment: Experiment, against: Against | None = None) -> Text:
     if experiment.canned or (against and against.experiment.canned):
         head.append(f"\n{NOTICE}", "yellow")
     return head
-
-
-def side(name: str) -> Any:
-    """Where a column's cells stand, by its name."""
-    texts = (MODEL, DATASET, CATEGORY, "item", "condition", "status", "experiment", "backend",
-             "datasets", "conditions", "started (UTC)")  # fmt: skip
-    return "left" if name in texts else "right"
 
 
 def moment(ms: int) -> datetime:

@@ -74,7 +74,7 @@ def document(review: Review) -> str:
 
 
 def _lint(report: LintReport) -> list[RenderableType]:
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = Table(show_header=False)
     shown: Counter[str] = Counter()
     for found in report.findings:
         shown[found.rule] += 1
@@ -99,12 +99,12 @@ def _lint(report: LintReport) -> list[RenderableType]:
 def _activation(found: Activation) -> list[RenderableType]:
     parts: list[RenderableType] = [Text(NOTICE, style="yellow")] if found.canned else []
     counts = found.confusion
-    matrix = Table(box=None, pad_edge=False, header_style="bold")
+    matrix = Table()
     for name in ("", "would load", "would not"):
         matrix.add_column(name, justify="right" if name else "left")
     matrix.add_row("should load", str(counts.true_positives), str(counts.false_negatives))
     matrix.add_row("near miss", str(counts.false_positives), str(counts.true_negatives))
-    misses = Table(box=None, pad_edge=False, show_header=False)
+    misses = Table(show_header=False)
     for miss in found.misses:
         kind = "did not load" if miss.should_load else "loaded"
         misses.add_row(miss.prompt, kind, f"{miss.reason} Yet: {miss.why}")

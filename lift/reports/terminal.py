@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from rich.console import RenderableType
@@ -29,7 +29,7 @@ from lift.frames import (
 from lift.journal import Experiment
 from lift.reports import findings
 from lift.reports.judges import standing, summaries, told, uncast
-from lift.reports.listing import heading, side
+from lift.reports.listing import heading
 from lift.reports.screen import Table, plain, prose, rendered
 from lift.results import Result
 from lift.suggesting import Suggestion
@@ -88,42 +88,56 @@ def _table(result: Result, width: int) -> list[Table]:
 
 def _table_of(result: Result, rows: pd.DataFrame, *, scale: bool) -> Table:
     compared = result.comparison
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table()
     several_models = rows[MODEL].nunique() > 1
     several_datasets = rows[DATASET].nunique() > 2  # one of them is the row over all
-    names = [MODEL] * several_models + [DATASET] * several_datasets
-    names += [CATEGORY, ITEMS, compared.base, compared.other, DELTA]
+    names = [MODEL] * several_models + [DATASET] * several_datasets + [CATEGORY]
     for name in names:
-        table.add_column(name, justify=side(name))
-    table.add_column("95 %", justify="right", no_wrap=True)
+        table.add_column(name)
+    table.add_column(ITEMS, justify="right", spare=5)
+    for name in (compared.base, compared.other, DELTA):
+        table.add_column(name, justify="right")
+    table.add_column("95 %", justify="right", spare=2)
     if scale:
         table.add_column(f"0{'─' * (AXIS - 2)}1", no_wrap=True)
     extras = _extras(result)
-    for title, _ in extras:
-        table.add_column(title, justify="right")
+    for title, spare, _ in extras:
+        table.add_column(title, justify="right", spare=spare)
     for row in rows.to_dict("records"):
         style = "bold" if row[DATASET] == ALL else ""
-        cells: list[str | Text] = [str(row[name]) for name in names[: names.index(ITEMS)]]
+        cells: list[str | Text] = [str(row[name]) for name in names]
         cells += [str(row[ITEMS]), _share(row[BASE]), _share(row[OTHER]), _delta(row[DELTA])]
         cells.append(findings.interval(row))
         if scale:
             cells.append(_scale(row[BASE], row[OTHER]))
-        cells += [cell(row) for _, cell in extras]
+        cells += [cell(row) for *_, cell in extras]
         table.add_row(*cells, style=style)
     return table
 
 
-def _extras(result: Result) -> list[tuple[str, Callable[[Row], str | Text]]]:
+class _Extra(NamedTuple):
+    """A column, when it is dropped where there is no room, and its cells."""
+
+    title: str
+    spare: int
+    cell: Callable[[Row], str | Text]
+
+
+def _extras(result: Result) -> list[_Extra]:
     """Columns that are only there where they say something."""
     rows, judged = result.comparison.categories, _judged(result)
-    columns: list[tuple[str, Callable[[Row], str | Text]]] = []
+    columns: list[_Extra] = []
     if (rows[[COVERAGE_BASE, COVERAGE_OTHER]] < 1).to_numpy().any():
-        columns.append(("answered", _covered))
+        columns.append(_Extra("answered", 4, _covered))
     if rows[[FAILED_BASE, FAILED_OTHER]].to_numpy().any():
-        columns.append(("failed", lambda row: f"{row[FAILED_BASE]} / {row[FAILED_OTHER]}"))
+        columns.append(_Extra("failed", 3, _failed))
     if judged:
         columns.append(
-            ("judge", lambda row: _delta(judged[row[MODEL], row[DATASET], row[CATEGORY]][DELTA]))
+            _Extra(
+                "judge",
+                1,
+                lambda row: _delta(judged[row[MODEL], row[DATASET], row[CATEGORY]][DELTA]),
+            )
         )
     return columns
 
@@ -209,3 +223,7 @@ def _scale(base: float, other: float) -> Text:
 def _covered(row: Row) -> str:
     shares = (row[COVERAGE_BASE], row[COVERAGE_OTHER])
     return "all" if min(shares) == 1 else " / ".join(f"{share:.0%}" for share in shares)
+
+
+def _failed(row: Row) -> str:
+    return f"{row[FAILED_BASE]} / {row[FAILED_OTHER]}"
