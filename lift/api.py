@@ -66,7 +66,7 @@ def run(
     """Ask a skill's datasets with and without the skill, score and compare.
 
     What is answered already is not asked again. In a notebook, interrupting the kernel stops it as
-    Ctrl-C stops the command: calls in flight finish for some seconds, and every answer is kept.
+    Ctrl-C stops the command: calls in flight have half a minute, and every answer is kept.
 
     Args:
         skill: its name or a path; None for the only one there is.

@@ -22,6 +22,7 @@ from lift.names import check_names
 from lift.paths import exists
 from lift.plan import Estimate, Plan
 from lift.pricing import BATCH, Price, cost_usd, estimated_tokens, price_of
+from lift.redact import redacted
 from lift.replies import Replies
 from lift.schema import ANSWER, SETTLED, CacheLife, Status, Trial, Usage
 from lift.settings import Config, Settings, check_models, credential
@@ -350,7 +351,7 @@ def _tight(usd: float, spent_usd: float, ceiling_usd: float) -> str:
 
 def _unshown(skill: Skill) -> str:
     """Says which of the skill's files the model is told of, and not shown; empty where none is."""
-    named = [path for path in skill.files if path != SKILL_FILE and path in skill.body]
+    named = [redacted(f) for f in skill.files if f != SKILL_FILE and f in skill.body]
     return f"the model is shown {SKILL_FILE} alone, not {few(named, 3)}" if named else ""
 
 

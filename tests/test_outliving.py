@@ -18,6 +18,8 @@ import pytest
 from conftest import greets, power_cut, wait_for, workers_of
 from servers import Says
 
+from lift.daemons import begun
+
 SLOW_S = 0.2
 
 
@@ -147,7 +149,11 @@ def test_a_worker_that_is_killed_ends_the_run_as_it_ended(project, serve):
 
 def test_a_run_that_is_stopped_stops_asking_and_goes_on(project, serve):
     model = serve(lambda body, attempt: Says("hello()", seconds=0.05))
-    process = project.start("--full", "--concurrency", "1")
+    process = subprocess.Popen(  # in a group of its own, below one that can continue it
+        [sys.executable, "-m", "lift", "--full", "--concurrency", "1"],
+        cwd=project.root, env=project.environment, process_group=0, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
     assert wait_for(lambda: len(model.calls) >= 2)
     (worker,) = workers_of(process)
     process.send_signal(signal.SIGTSTP)
@@ -162,12 +168,22 @@ def test_a_run_that_is_stopped_stops_asking_and_goes_on(project, serve):
     assert len(model.calls) == 20
 
 
+def drained(terminal: int) -> None:
+    with suppress(OSError):  # nobody writes any more
+        while os.read(terminal, 1000):
+            pass
+
+
 @pytest.mark.parametrize(("key", "code"), [(b"\x03", 130), (b"\x1c", -signal.SIGQUIT)])
 def test_a_key_of_the_terminal_reaches_the_run_once(project, serve, key: bytes, code: int):
     hold = threading.Event()
     model = serve(lambda *_: Says("hello()", seconds=hold.wait(30) * 0.0))
     ours, theirs = pty.openpty()
-    attach = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
+    attach = (
+        "import fcntl, signal, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
+        " signal.signal(signal.SIGINT, signal.default_int_handler);"
+        " signal.signal(signal.SIGQUIT, signal.SIG_DFL)"
+    )
     run = "import runpy; runpy.run_module('lift', run_name='__main__', alter_sys=True)"
     process = subprocess.Popen(
         [sys.executable, "-c", f"{attach}; {run}", "--full", "--concurrency", "2"],
@@ -181,10 +197,9 @@ def test_a_key_of_the_terminal_reaches_the_run_once(project, serve, key: bytes, 
         assert not wait_for(lambda: process.poll() is not None, seconds=1)
         hold.set()
 
-    with suppress(OSError):  # nobody writes any more
-        while os.read(ours, 1000):
-            pass
+    reading = begun(lambda: drained(ours))
     assert process.wait(timeout=30) == code
+    reading.result(timeout=30)
     os.close(ours)
     hold.set()
     assert len(model.calls) == 2

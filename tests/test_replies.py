@@ -60,6 +60,9 @@ def test_what_is_reused_is_said_before_and_after(project, serve):
         for name in ("with_skill", "without_skill")
     ]
     assert shown == [False, True]
+    listed = project.lift("show").stdout
+    assert "10 answers reused" in listed
+    assert "their cost here is what was paid for them then" in listed
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,6 @@ def _faults() -> Iterator[None]:
     except TimeoutError as late:
         raise Cut("the call timed out") from late
     except UNSENT as failed:
-        raise Unsent(f"no connection ({named(failed)})") from failed
+        raise Unsent(f"no connection ({str(failed) or named(failed)})") from failed
     except httpx2.HTTPError as failed:
         raise Cut(f"the connection broke off ({named(failed)})") from failed

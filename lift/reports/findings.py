@@ -7,10 +7,7 @@ from typing import Any
 
 from lift.comparing import FEWEST_ITEMS
 from lift.diagnostics import Diagnostics, ModelItem, Undiscerning
-from lift.errors import counted
 from lift.frames import HIGH, ITEMS, LOSSES, LOW, WINS
-from lift.journal import Experiment
-from lift.reports.listing import moment
 from lift.results import Result
 from lift.stats import FEW
 
@@ -66,15 +63,6 @@ def failures(result: Result) -> str:
         why = f" ({', '.join(reasons)})" if reasons else ""
         parts.append(f"{one.failed} {one.condition} trials failed{why}")
     return ", ".join(parts)
-
-
-def reused(experiment: Experiment) -> list[str]:
-    """How many answers were given before, of each condition."""
-    return [
-        f"{one.condition}: {counted(one.answers, 'answer')} reused, the oldest of"
-        f" {moment(one.since_ms):%Y-%m-%d}"
-        for one in experiment.reused
-    ]
 
 
 def _line(head: str, names: Sequence[str], count: int) -> str:

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from lift.backends.demo import NOTICE
+from lift.errors import counted
 from lift.journal import Experiment, Record
 from lift.reports.screen import Panel, Table, plain, prose, rendered
 from lift.schema import OLD_SKILL
@@ -83,7 +84,20 @@ def trials(
             f"{row['seconds']:.1f}",
             f"${row['cost_usd']:.4f}",
         )
-    return rendered([heading(experiment), table], width=width, color=color)
+    parts: list[RenderableType] = [heading(experiment), table]
+    if known := reused(experiment):
+        costs = "their cost here is what was paid for them then"
+        parts.append(prose("\n".join([*known, costs]), "dim"))
+    return rendered(parts, width=width, color=color)
+
+
+def reused(experiment: Experiment) -> list[str]:
+    """How many answers were given before, of each condition."""
+    return [
+        f"{one.condition}: {counted(one.answers, 'answer')} reused, the oldest of"
+        f" {moment(one.since_ms):%Y-%m-%d}"
+        for one in experiment.reused
+    ]
 
 
 def record(one: Record, *, width: int = 100, color: bool = False) -> str:

@@ -21,7 +21,7 @@ from lift.frames import (
 )
 from lift.journal import Experiment
 from lift.redact import PLACEHOLDER, redacted
-from lift.reports import findings, judges
+from lift.reports import findings, judges, listing
 from lift.results import Result
 
 LONGEST = 60_000
@@ -103,7 +103,7 @@ def _findings(result: Result) -> str:
 
 def _bill(result: Result) -> str:
     if result.against is None:
-        reused = findings.reused(result.experiment)
+        reused = listing.reused(result.experiment)
         return _plain("; ".join([_paid(result.experiment, findings.failures(result)), *reused]))
     both = (result.experiment, result.against.experiment)
     return _plain("; ".join(f"{one.name}: {_paid(one)}" for one in both))

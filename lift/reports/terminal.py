@@ -27,7 +27,7 @@ from lift.frames import (
     OTHER,
 )
 from lift.journal import Experiment
-from lift.reports import findings
+from lift.reports import findings, listing
 from lift.reports.judges import standing, summaries, told, uncast
 from lift.reports.listing import heading
 from lift.reports.screen import Table, plain, prose, rendered
@@ -174,7 +174,7 @@ def _style(one: Judging) -> str:
 def _bill(result: Result) -> Text:
     if result.against is None:
         failed = findings.failures(result)
-        lines = [_paid(result.experiment, failed), *findings.reused(result.experiment)]
+        lines = [_paid(result.experiment, failed), *listing.reused(result.experiment)]
         return prose("\n".join(lines), "dim")
     both = (result.experiment, result.against.experiment)
     lines = [f"{one.name}: {_paid(one)}" for one in both]
