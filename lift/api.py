@@ -18,9 +18,10 @@ from lift.conditions import parse
 from lift.daemons import begun
 from lift.dataset import Selection
 from lift.journal import Journal
-from lift.perform import SECONDS_BETWEEN_LOOKS, Received, check_uninterrupted, perform
+from lift.perform import Received, check_uninterrupted, perform
 from lift.prepare import Wanted, prepare, unconfirmed
 from lift.results import compared, held_against, recorded, result
+from lift.runner import SECONDS_BETWEEN_LOOKS
 from lift.schema import WITH_SKILL, Evidence, Trial, Vote
 from lift.settings import Config, read
 

@@ -184,13 +184,14 @@ class Ordered:
         left = [entry for entry in self.entries if entry.done_ms is None]
         if not left or any(entry.batch is not None for entry in left):
             return
-        settings, committed_usd = self._config.settings, sum(self.journal.spent_usd(self.name))
+        settings, (spent, lost) = self._config.settings, self.journal.spent_usd(self.name)
         least = math.ceil(LEAST_SHARE * len(left))
         problem = reached(
             sum(sorted(entry.worst_usd for entry in left)[:least]),
             calls=least,
             ceiling_usd=settings.max_cost_usd,
-            committed_usd=committed_usd,
+            committed_usd=spent + lost,
+            lost_usd=lost,
         )
         for entry in left:
             now, lost_usd = clock(), entry.lost_usd

@@ -20,7 +20,7 @@ from lift.plan import left
 from lift.prepare import Prepared, bench, clock, kept_replies, prices
 from lift.pricing import Price
 from lift.resolve import backend_name
-from lift.runner import Asking, Run, Watcher, score_stored
+from lift.runner import SECONDS_BETWEEN_LOOKS, Asking, Run, Watcher, score_stored
 from lift.schema import SETTLED, Evidence, Request, Status, Trial
 from lift.settings import Config, credential
 from lift.worklist import Job
@@ -37,8 +37,6 @@ nobody waits.
 
 AT_ONCE_S = 0.2
 """A signal that comes again within this is the same one, sent to a process and to its group."""
-
-SECONDS_BETWEEN_LOOKS = 0.05
 
 Received = Sequence[signal.Signals]
 """Signals that the main thread received so far, where the run is on another one; it grows."""

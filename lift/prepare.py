@@ -35,8 +35,6 @@ MOST_REPEATS = 1000
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 """An experiment's name: safe in file names, addresses and tables."""
 
-FRESH_ANSWERS = "came from equal requests before and stay; --again asks for fresh ones"
-
 FRESH = re.compile(r"-\d{8}T\d{6}Z")
 """What `_stamp` makes, behind a name."""
 
@@ -263,7 +261,8 @@ def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ..
         notices += (f"{counted(len(in_batches), 'trial')} in a batch: lift collect",)
     fresh = wanted.fresh or wanted.again
     if not settings.cache_max_age and not wanted.again and so_far.reused:
-        notices += (f"{counted(so_far.reused, 'answer')} of it {FRESH_ANSWERS}",)
+        stay = "came from equal requests before and stay; --again asks for fresh ones"
+        notices += (f"{counted(so_far.reused, 'answer')} of it {stay}",)
     kept = _Kept((), 0) if fresh else _kept(config, plan, left, known, judged)
     paid = [trial for trial in left if trial.key not in kept.answers]
     done = [t for t in plan.trials if so_far.ended.get(t.key, (0, None))[1] in SETTLED]
@@ -351,7 +350,8 @@ def _tight(usd: float, spent_usd: float, ceiling_usd: float) -> str:
 
 def _unshown(skill: Skill) -> str:
     """Says which of the skill's files the model is told of, and not shown; empty where none is."""
-    named = [redacted(f) for f in skill.files if f != SKILL_FILE and f in skill.body]
+    others = set(skill.files) - {SKILL_FILE} if skill.root.is_dir() else ()
+    named = [redacted(path) for path in sorted(others) if path in skill.body]
     return f"the model is shown {SKILL_FILE} alone, not {few(named, 3)}" if named else ""
 
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import greets, power_cut, wait_for, workers_of
+from conftest import greets, wait_for, workers_of
 from servers import Says
 
 from lift.daemons import begun
@@ -234,16 +234,3 @@ def test_without_another_process_one_does_it_all(project, serve):
 
     assert done.returncode == 0, done.stderr
     assert len(model.calls) == 20
-
-
-def test_a_power_cut_ends_everything(project, serve):
-    hold = threading.Event()
-    model = serve(lambda *_: Says(seconds=hold.wait(30) * 0.0))
-    process = project.start("--full")
-    assert wait_for(lambda: model.calls)
-    (worker,) = workers_of(process)
-    power_cut(process)
-    process.communicate(timeout=10)
-    hold.set()
-
-    assert wait_for(lambda: not state_of(worker))

@@ -216,6 +216,16 @@ def test_files_that_the_skill_names_and_the_model_is_not_shown_are_told_of(proje
     assert "the model is shown SKILL.md alone, not api.md\n" in done.stderr
 
 
+def test_a_single_file_that_names_itself_hides_nothing(project):
+    agent = project.root / "greet.md"
+    agent.write_text("---\nname: greet\ndescription: d\n---\nThis is greet.md.\n", "utf-8")
+
+    done = project.lift("--full", "--skill", "./greet.md", "--dry-run")
+
+    assert done.returncode == 0, done.stderr
+    assert "is shown" not in done.stderr
+
+
 def test_no_cache_says_that_answers_given_before_stay(project, serve):
     serve(greets)
     project.lift("--full")

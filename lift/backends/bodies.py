@@ -14,11 +14,12 @@ from lift.schema import Foreign, Reply, Request, Tokens, Usage
 MALFORMED = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 """What reading something else than was promised raises."""
 
-
 PARTS = ("message_start", "content_block_start", "content_block_delta", "message_delta")
 """Names of the events that a message is made of."""
 
 STREAMING = 200
+"""Status of a stream, whatever happens once it has begun."""
+
 FINAL = {
     "invalid_request_error": 400,
     "authentication_error": 401,

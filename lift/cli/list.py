@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def command(config: Config, as_json: bool) -> None:
     """List the experiments of the journal, the one started last first.
 
+    JSON has the one that ran last first.
+
     \b
     Examples:
       lift list
