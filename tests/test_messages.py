@@ -415,11 +415,11 @@ def test_a_long_error_is_cut_after_the_key_is_masked():
     assert len(str(refused.value)) < 600
 
 
-@pytest.mark.parametrize(
-    "after_s", ["1", "nan", "-3", "soon", formatdate(time.time() + 1, usegmt=True)]
-)
+@pytest.mark.parametrize("after_s", ["1", "nan", "-3", "soon", "a date"])
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_server_may_say_in_many_ways_how_long_to_wait(status: int, after_s: str):
+    if after_s == "a date":
+        after_s = formatdate(time.time() + 1, usegmt=True)
     busy = Says(status=status, headers=(("retry-after", after_s),))
     with servers.serving(after(busy)) as model:
         (evidence,) = ask(model.url)
