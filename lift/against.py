@@ -29,9 +29,9 @@ class Recorded(NamedTuple):
     reasons: Mapping[str, Mapping[str, int]] = {}
     """Condition → why trials failed → how many, where that is known."""
     judges: tuple[Judging, ...] = ()
+    """Who judged; empty where nothing was judged, or where that is not known."""
     unjudged: int = 0
     """Answers that lack every vote, though others of their dataset have some."""
-    """Who judged; empty where nothing was judged, or where that is not known."""
 
 
 class Against(NamedTuple):

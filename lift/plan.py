@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 from lift.conditions import DEFAULT
 from lift.dataset import Dataset, Item, Selection
@@ -30,8 +31,17 @@ from lift.skill import Skill
 SCORING = 1
 """Counts up when the same evidence would get another score."""
 
-TYPICAL_OUTPUT_TOKENS = (200, 700, 2000)
-"""Low, middle and high length of an answer, where nothing is known of the dataset yet."""
+Lengths = tuple[float, float, float]
+"""Low, middle and high length of an answer, in tokens."""
+
+Asked = tuple[str, str, str]
+"""Dataset, condition and model: what answers are alike in."""
+
+TYPICAL_OUTPUT_TOKENS: Lengths = (200, 700, 2000)
+"""What is expected where too little is known of a dataset yet."""
+
+FEWEST_ANSWERS = 5
+"""From so many on their lengths say more than what is typical."""
 
 SMOKE = re.compile(r"-smoke-\d{8}T\d{6}Z\Z")
 """How the names that `lift smoke` gives its experiments end."""
@@ -287,7 +297,7 @@ def estimate(
     prices: Mapping[str, Price],
     *,
     cache_life: CacheLife = "5m",
-    output_tokens: tuple[int, int, int] = TYPICAL_OUTPUT_TOKENS,
+    lengths: Mapping[Asked, Lengths] = MappingProxyType({}),
 ) -> Estimate:
     """What the trials will cost, with one prompt-cache write per prefix.
 
@@ -296,7 +306,7 @@ def estimate(
         trials: those still to be asked.
         prices: model → price.
         cache_life: of the prefixes.
-        output_tokens: low, middle and high length of an answer.
+        lengths: of answers that are known; the others are expected to be of typical length.
     """
     totals = [0.0, 0.0, 0.0]
     written: set[str] = set()
@@ -308,11 +318,30 @@ def estimate(
         spent = _expected_input(request, first=request.prefix not in written)
         if request.prefix:
             written.add(request.prefix)
-        for index, tokens in enumerate(output_tokens):
-            answer = Usage(output_tokens=min(tokens, request.max_tokens))
+        asked = (trial.dataset, trial.condition, trial.model)
+        for index, tokens in enumerate(lengths.get(asked, TYPICAL_OUTPUT_TOKENS)):
+            answer = Usage(output_tokens=round(min(tokens, request.max_tokens)))
             totals[index] += cost_usd(spent + answer, price)
     low, middle, high = totals
     return Estimate(calls=len(trials), usd=middle, low_usd=low, high_usd=high)
+
+
+def lengths(seen: Mapping[Asked, Sequence[int]]) -> dict[Asked, Lengths]:
+    """How long answers will be, by those that were given.
+
+    Args:
+        seen: how many tokens each had.
+
+    Returns:
+        The first and the last decile, around the mean; nothing of what has too few answers.
+    """
+    found: dict[Asked, Lengths] = {}
+    for asked, tokens in seen.items():
+        ordered, tail = sorted(tokens), len(tokens) // 10
+        if len(ordered) >= FEWEST_ANSWERS:
+            mean = sum(ordered) / len(ordered)
+            found[asked] = (ordered[tail], mean, ordered[-1 - tail])
+    return found
 
 
 def _expected_input(request: Request, *, first: bool) -> Usage:

@@ -274,7 +274,8 @@ def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ..
         if wanted.batch
         else planning.cache_life(len(paid), concurrency=settings.concurrency)
     )
-    calls = planning.estimate(plan, paid, known, cache_life=life)
+    lengths = _lengths(config, plan) if paid else {}
+    calls = planning.estimate(plan, paid, known, cache_life=life, lengths=lengths)
     votes = max(0, missing - kept.votes)
     estimate = _with_votes(calls, votes, known[settings.judge_model]) if votes else calls
     if wanted.batch:
@@ -295,6 +296,17 @@ def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ..
         fresh=fresh,
         reused=len(left) - len(paid),
     )
+
+
+def _lengths(config: Config, plan: Plan) -> Mapping[planning.Asked, planning.Lengths]:
+    """How long answers will be, by those to the same datasets."""
+    path = config.path("journal")
+    if not exists(path):
+        return {}
+    names = [dataset.name for dataset in plan.datasets]
+    with Journal(path) as journal:
+        seen = journal.output_tokens(names, effort=config.settings.effort or None)
+        return planning.lengths(seen)
 
 
 class _Kept(NamedTuple):

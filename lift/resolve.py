@@ -212,21 +212,20 @@ def _canned_only(
         if items:
             kept.append(dataset.model_copy(update={"items": items}))
     count = sum(len(dataset.items) for dataset in kept)
+    demanded = config.settings.backend == "demo"
     if not count:
+        lacking = f"none of these items has a canned reply for {' and '.join(conditions)}"
         raise CredentialError(
-            "no key is set, and none of these items has a canned reply for "
-            + " and ".join(conditions),
+            lacking if demanded else f"no key is set, and {lacking}",
             where=", ".join(dataset.name for dataset in datasets),
-            fix="set ANTHROPIC_API_KEY, or "
+            fix=("ask with another --backend, or " if demanded else "set ANTHROPIC_API_KEY, or ")
             + (
                 f"ask with --conditions {','.join(sorted(known))} alone"
                 if known and not known.issuperset(conditions)
                 else "run lift --quick on the example datasets"
             ),
         )
-    notices: tuple[str, ...] = (f"no key is set: {demo.NOTICE}",)
-    if config.settings.backend == "demo":
-        notices = (demo.NOTICE,)
+    notices: tuple[str, ...] = (demo.NOTICE if demanded else f"no key is set: {demo.NOTICE}",)
     if count < wanted:
         notices += (f"{count} of {wanted} items have canned replies; the others are left out",)
     return kept, notices

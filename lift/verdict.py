@@ -29,6 +29,7 @@ from lift.stats import (
     repeats_for,
     sign_flip,
     split_variance,
+    step,
 )
 
 LEVEL = 0.05
@@ -220,9 +221,9 @@ def _need(
         split = Split(
             max(split.between or 0.0, PRIOR_BETWEEN), max(split.within or 0.0, PRIOR_WITHIN), None
         )
-    step = 1.0 if {v for trials in (*base, *other) for v in trials} <= {0.0, 1.0} else 0.0
-    repeats = partial(repeats_for, effect, split, usd_per_trial=usd_per_trial, step=step)
-    items = partial(items_for, effect, split, usd_per_trial=usd_per_trial, step=step)
+    finest = step(base, other)
+    repeats = partial(repeats_for, effect, split, usd_per_trial=usd_per_trial, step=finest)
+    items = partial(items_for, effect, split, usd_per_trial=usd_per_trial, step=finest)
     ways = [
         (Scope.THESE_ONLY, repeats(items=claim.items, scope=Scope.THESE_ONLY)),
         (Scope.LIKE_THESE, items(repeats=claim.repeats, scope=Scope.LIKE_THESE)),

@@ -60,6 +60,7 @@ LAYERS = {
     "lift.against": 6,
     "lift.results": 8,
     "lift.verdict": 6,
+    "lift.detecting": 7,
     "lift.diagnostics": 6,
     "lift.measures": 6,
     "lift.thresholds": 3,
@@ -166,7 +167,6 @@ def test_importing_loads_nothing_heavy(statement: str):
 ANALYSIS = ["numpy", "pandas", "scipy"]
 LIGHT = [
     ("list",), ("lint", "skills/greet"), ("doctor",), ("push",), ("cache",),
-    ("--full", "--dry-run"),
 ]  # fmt: skip
 
 

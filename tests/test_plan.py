@@ -18,6 +18,7 @@ from lift.skill import Skill
 
 MODEL = "claude-sonnet-5-5"
 PRICES = {MODEL: price_of(MODEL)}
+LENGTHS = {("d", condition, MODEL): (0, 100, 200) for condition in ("with_skill", "without_skill")}
 
 
 def made(*, body: str = "x" * 8000, must_use: str = "a", **changes: Any) -> Plan:
@@ -106,7 +107,7 @@ def test_a_prefix_too_short_for_the_cache_gets_no_breakpoint():
 
 def test_no_answer_is_expected_to_be_longer_than_it_may_be():
     short = made(repeats=1, max_tokens=50)
-    estimate = planning.estimate(short, short.trials, PRICES, output_tokens=(0, 100, 200))
+    estimate = planning.estimate(short, short.trials, PRICES, lengths=LENGTHS)
 
     assert estimate.usd == estimate.high_usd
     assert estimate.usd - estimate.low_usd == pytest.approx(6 * 50 * 10 / 1e6)
@@ -114,7 +115,7 @@ def test_no_answer_is_expected_to_be_longer_than_it_may_be():
 
 def test_the_expected_cost_counts_one_cache_write():
     plan = made(repeats=1, max_tokens=1000)
-    estimate = planning.estimate(plan, plan.trials, PRICES, output_tokens=(0, 100, 200))
+    estimate = planning.estimate(plan, plan.trials, PRICES, lengths=LENGTHS)
     prefix = sum(-(-len(text) // 4) for text in plan.request(
         plan.trials[0], cacheable_tokens=1024).system)  # fmt: skip
     base = -(-len(plan.datasets[0].system) // 4)
@@ -122,9 +123,7 @@ def test_the_expected_cost_counts_one_cache_write():
     written_and_read = prefix * 2.5 + 2 * prefix * 0.1
     rest = (6 * 10 + 3 * base) * 2
     assert estimate.calls == 6
-    hour = planning.estimate(
-        plan, plan.trials, PRICES, cache_life="1h", output_tokens=(0, 100, 200)
-    )
+    hour = planning.estimate(plan, plan.trials, PRICES, cache_life="1h", lengths=LENGTHS)
     assert hour.usd > estimate.usd
     assert estimate.low_usd == pytest.approx((written_and_read + rest) / 1e6)
     assert estimate.usd - estimate.low_usd == pytest.approx(6 * 100 * 10 / 1e6)

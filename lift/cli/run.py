@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,11 +12,12 @@ import click
 from lift.cli.notes import note
 from lift.cli.options import FAIL_ON, JSON, NO_CACHE, NO_WAIT, settings
 from lift.cli.printed import print_left
-from lift.errors import counted
+from lift.errors import LiftError, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from lift.detecting import Detectable
     from lift.prepare import Prepared
     from lift.results import Result
     from lift.settings import Config
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
 @click.option("--judge/--no-judge", default=None, help="Judge all, or none; else as datasets say.")
 @click.option("--batch", is_flag=True, help="By Message Batches: half price, within a day.")
 @NO_WAIT
-@click.option("--dry-run", is_flag=True, help="Print calls and expected cost, and stop.")
+@click.option("--dry-run", is_flag=True, help="Print calls, cost and what it can show, and stop.")
 @click.option("--out", type=click.Path(), metavar="FILE", help="Write the result there, as JSON.")
 @FAIL_ON
 @click.option("--yes", is_flag=True, help="Do not ask, whatever the expected cost.")
@@ -100,15 +103,17 @@ def command(
     for notice in prepared.notices if not (dry_run and as_json) else ():
         note(notice)
     if dry_run:
-        _print_plan(prepared, as_json=as_json)
+        _print_plan(config, prepared, as_json=as_json)
         return
     note(_plan_line(prepared))
-    _confirm(prepared, config, yes=yes)
+    tell = partial(_tell_detectable, config, prepared)
+    asked_first = _confirm(prepared, config, yes=yes, tell=tell)
     if prepared.plan.backend == "messages" and prepared.estimate.calls and not wanted["batch"]:
         outlive()
     name = prepared.plan.experiment
     with sending(config, name):
-        left = _done(config, prepared, batch=wanted["batch"], wait=not no_wait)
+        meanwhile = _load_reports if asked_first else partial(_load_reports, tell)
+        left = _done(config, prepared, meanwhile, batch=wanted["batch"], wait=not no_wait)
         if left:
             print_left(name, left, as_json=as_json)
             return
@@ -116,7 +121,9 @@ def command(
     _check(result, thresholds)
 
 
-def _done(config: Config, prepared: Prepared, *, batch: bool, wait: bool) -> int:
+def _done(
+    config: Config, prepared: Prepared, meanwhile: Callable[[], None], *, batch: bool, wait: bool
+) -> int:
     """Do what is left of a plan; how many calls are still in batches then."""
     from lift.cli.progress import Looks, watching
 
@@ -124,7 +131,7 @@ def _done(config: Config, prepared: Prepared, *, batch: bool, wait: bool) -> int
         from lift.perform import perform
 
         with watching(prepared, config) as watcher:
-            perform(config, prepared, watcher, meanwhile=_load_reports)
+            perform(config, prepared, watcher, meanwhile=meanwhile)
         return 0
     from lift import batching
 
@@ -165,9 +172,38 @@ def _plan_line(prepared: Prepared) -> str:
     return line + f" (${estimate.low_usd:.2f} to ${estimate.high_usd:.2f})"
 
 
-def _print_plan(prepared: Prepared, *, as_json: bool) -> None:
+def _detectables(config: Config, prepared: Prepared) -> list[Detectable]:
+    """What the plan can show; nothing where replies are canned, which prove nothing."""
+    from lift.detecting import detectables
+    from lift.journal import Journal
+    from lift.paths import exists
+
+    if prepared.plan.backend == "demo":
+        return []
+    path = config.path("journal")
+    if not exists(path):
+        return detectables(None, prepared.plan)
+    with Journal(path, create=False) as journal:
+        return detectables(journal, prepared.plan)
+
+
+def _lines(found: Sequence[Detectable]) -> list[str]:
+    return [str(one) if len(found) == 1 else f"{one.model} {one}" for one in found]
+
+
+def _tell_detectable(config: Config, prepared: Prepared) -> None:
+    """Say what the plan can show; that this cannot be told is no reason to stop."""
+    if prepared.estimate.calls:
+        with suppress(LiftError):
+            for line in _lines(_detectables(config, prepared)):
+                note(line)
+
+
+def _print_plan(config: Config, prepared: Prepared, *, as_json: bool) -> None:
     if not as_json:
         click.echo(_plan_line(prepared))
+        for line in _lines(_detectables(config, prepared)) if prepared.estimate.calls else ():
+            click.echo(line)
         return
     from lift.cli.printed import print_json
 
@@ -182,19 +218,30 @@ def _print_plan(prepared: Prepared, *, as_json: bool) -> None:
         "in_batches": prepared.in_batches,
         **prepared.estimate.model_dump(),
         "spent_usd": prepared.spent_usd,
+        "detectable": [one.model_dump() for one in _detectables(config, prepared)],
     }
     print_json(content)
 
 
-def _confirm(prepared: Prepared, config: Config, *, yes: bool) -> None:
+def _confirm(prepared: Prepared, config: Config, *, yes: bool, tell: Callable[[], None]) -> bool:
+    """Ask where it is dear; whether that was needed.
+
+    Args:
+        prepared: the run.
+        config: above which cost a yes is needed.
+        yes: whether it was given beforehand.
+        tell: says what the money buys.
+    """
     from lift.prepare import unconfirmed
 
     problem = unconfirmed(prepared, config.settings, fix="add --yes, or raise confirm_above_usd")
     if yes or problem is None:
-        return
+        return False
+    tell()
     if not sys.stdin.isatty():
         raise problem
     click.confirm("Go on?", abort=True, err=True)
+    return True
 
 
 def _check(result: Result, thresholds: Sequence[Threshold]) -> None:
@@ -203,8 +250,12 @@ def _check(result: Result, thresholds: Sequence[Threshold]) -> None:
     check(result, thresholds)
 
 
-def _load_reports() -> None:
-    """Import what the result is made with: it takes as long as many an answer."""
+def _load_reports(then: Callable[[], None] = lambda: None) -> None:
+    """Import what the result is made with: it takes as long as many an answer.
+
+    Args:
+        then: what needs it, too.
+    """
     import importlib
 
     for name in ("lift.results", "lift.reports.json", "lift.reports.terminal"):
@@ -212,6 +263,7 @@ def _load_reports() -> None:
     from lift.stats.distributions import special
 
     special()
+    then()
 
 
 def _print_result(config: Config, prepared: Prepared, *, out: str | None, as_json: bool) -> Result:

@@ -12,6 +12,7 @@ from typing import Any
 from lift.errors import ExperimentError
 from lift.journal.columns import Columns
 from lift.journal.judges import Judges
+from lift.journal.past import Past
 from lift.journal.rows import (
     PLANNED,
     Experiment,
@@ -27,7 +28,7 @@ from lift.plan import SMOKE
 from lift.schema import Condition, Evidence, Score, Status, Trial, Vote
 
 
-class Reader(Columns, Judges):
+class Reader(Columns, Judges, Past):
     """The questions that runs, comparisons and reports put."""
 
     def experiments(self) -> list[Experiment]:

@@ -16,6 +16,7 @@ from lift.stats.variance import (
     PRIOR_WITHIN,
     Split,
     split_variance,
+    step,
 )
 
 __all__ = [
@@ -46,5 +47,6 @@ __all__ = [
     "repeats_for",
     "sign_flip",
     "split_variance",
+    "step",
     "wilson",
 ]

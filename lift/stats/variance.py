@@ -86,6 +86,16 @@ def split_variance(base: Sequence[Sequence[float]], other: Sequence[Sequence[flo
     return Split(max(0.0, total - noise), within, total)
 
 
+def step(base: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> float:
+    """The smallest step of one trial's score: 1 where all are pass or fail, else 0.
+
+    Args:
+        base: as in `split_variance`.
+        other: as in `split_variance`.
+    """
+    return float({score for trials in (*base, *other) for score in trials} <= {0.0, 1.0})
+
+
 class _Cells(NamedTuple):
     """The trials of each item under one condition."""
 
