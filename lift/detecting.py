@@ -15,6 +15,9 @@ from lift.stats import FEW, PRIOR, Scope, Split, detectable, moved, split_varian
 from lift.stats.power import POWER
 from lift.tables import tables
 
+LOOKED_AT = 3
+"""Experiments that may tell how scores scatter."""
+
 
 class Detectable(Noun):
     """What a plan can show of one model."""
@@ -101,7 +104,9 @@ def detectables(journal: Journal | None, plan: Plan) -> list[Detectable]:
 def _spread(journal: Journal | None, plan: Plan, pair: Pair, model: str) -> _Spread:
     if journal is None:
         return _ASSUMED
-    for name in journal.alike(plan.skill.name, {dataset.name for dataset in plan.datasets}):
+    names = {dataset.name for dataset in plan.datasets}
+    latest = journal.alike(plan.skill.name, names, model=model, conditions=pair, items=FEW)
+    for name in latest[:LOOKED_AT]:
         scored = trial_scores(tables(journal, name).scores)
         scored = scored[scored[MODEL] == model]
         found = deltas(scored, base=pair.base, other=pair.other)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
+from lift.conditions import Pair
 from lift.journal.database import Database
 from lift.plan import Asked
 
@@ -44,12 +45,17 @@ class Past(Database):
                 found.setdefault((dataset, condition, model), []).append(tokens)
             return found
 
-    def alike(self, skill: str, datasets: Collection[str]) -> Sequence[str]:
+    def alike(
+        self, skill: str, datasets: Collection[str], *, model: str, conditions: Pair, items: int
+    ) -> list[str]:
         """The latest experiments of a skill that asked these datasets, and no other ones.
 
         Args:
             skill: its name.
             datasets: their names.
+            model: that was asked.
+            conditions: that it was asked under.
+            items: so many, at least, under either.
 
         Returns:
             Names, that of the one that ran last first.
@@ -60,9 +66,22 @@ class Past(Database):
                 SELECT name, (SELECT json_group_array(DISTINCT dataset) FROM trials
                     WHERE experiment = name) AS datasets
                 FROM (SELECT name, ran_ms, created_ms FROM experiments
-                    WHERE NOT canned AND skill = ? ORDER BY ran_ms DESC, created_ms DESC LIMIT ?)
+                    WHERE NOT canned AND skill = :skill
+                    ORDER BY ran_ms DESC, created_ms DESC LIMIT :recent)
+                WHERE :items <= (SELECT min(items) FROM
+                    (SELECT count(DISTINCT dataset || '/' || item) FILTER (WHERE condition = value)
+                        AS items
+                    FROM json_each(:conditions) LEFT JOIN trials
+                        ON experiment = name AND model = :model
+                    GROUP BY value))
                 ORDER BY ran_ms DESC, created_ms DESC
                 """,
-                (skill, RECENT_EXPERIMENTS),
+                {
+                    "skill": skill,
+                    "recent": RECENT_EXPERIMENTS,
+                    "items": items,
+                    "conditions": json.dumps(conditions),
+                    "model": model,
+                },
             ).fetchall()
             return [row["name"] for row in rows if {*json.loads(row["datasets"])} == {*datasets}]
