@@ -176,6 +176,8 @@ def test_an_interrupt_says_what_is_waited_for_and_what_it_cost_not_to(project, s
 
     assert "waiting up to 30 s for calls in flight" in err
     assert "calls that broke off count $0." in err
+    known = json.loads(project.lift("list", "--json").stdout)[0]["experiment"]
+    assert f"$0.0000 to {known['lost_usd']:.4f}\n" in project.lift("list").stdout
 
 
 def test_an_interrupt_does_not_wait_for_calls_that_wait_for_their_turn(project, serve):

@@ -48,12 +48,18 @@ def experiments(found: Sequence[Experiment], *, width: int = 100, color: bool = 
             *([", ".join(one.conditions)] if unusual else []),
             f"{one.answered}/{one.planned}",
             str(one.errored or ""),
-            f"${one.cost_usd:.4f}",
+            _cost(one),
         )
     notes = [plain(f"ran last: {found[0].name}", "dim")] if shown[:1] != list(found[:1]) else []
     if any(one.canned for one in found):
         notes.append(Text(NOTICE, style="yellow"))
     return rendered([table, *notes], width=width, color=color)
+
+
+def _cost(one: Experiment) -> str:
+    """What it cost; with calls that broke off, and may have been billed, at most."""
+    most = f" to {one.cost_usd + one.lost_usd:.4f}" if one.lost_usd else ""
+    return f"${one.cost_usd:.4f}{most}"
 
 
 def trials(
