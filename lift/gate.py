@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
+from lift.errors import counted
 from lift.schema import Noun, Unit
 from lift.verdict import Claim, Verdict
 
@@ -30,7 +31,7 @@ class Best(Noun):
     run: str = ""
     """Name of the experiment."""
     date: str = ""
-    """Day of the record, as YYYY-MM-DD."""
+    """Day that the experiment began, as YYYY-MM-DD."""
     repeats: int | None = None
     dataset_hash: str | None = None
     evaluator_hash: str | None = None
@@ -60,6 +61,8 @@ class Candidate(Noun):
     """True where the ceiling or an interrupt left trials unasked."""
     canned: bool = False
     """True where the replies are the demo's."""
+    reused: int = 0
+    """Answers, of any condition and model, that equal requests were given before."""
 
 
 class Ruling(Noun):
@@ -111,7 +114,11 @@ def rule(
     return Ruling(
         accepted=not reasons,
         reasons=tuple(reasons),
-        notes=(*_notes(found, best, recorded), *([] if confident else _chance(candidate.claim))),
+        notes=(
+            *_notes(found, best, recorded),
+            *_reused(candidate),
+            *([] if confident else _chance(candidate.claim)),
+        ),
         before=recorded.score if recorded else None,
         after=found.score,
     )
@@ -157,6 +164,14 @@ def _chance(claim: Claim) -> tuple[str, ...]:
         return ()
     sure = "there is no test of it" if claim.p is None else f"p = {claim.p:.3f}"
     return (f"it may be chance: {sure}; --confident wants p ≤ {LEVEL} too",)
+
+
+def _reused(candidate: Candidate) -> tuple[str, ...]:
+    """That a record would rest on older answers."""
+    if not candidate.reused:
+        return ()
+    answers = counted(candidate.reused, "answer")
+    return (f"{answers} of it came from earlier runs; what is recorded is better asked --no-cache",)
 
 
 def _notes(found: Best, best: Best | None, recorded: Best | None) -> tuple[str, ...]:

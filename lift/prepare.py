@@ -132,7 +132,11 @@ def prices(models: Sequence[str], settings: Settings, backend: str) -> dict[str,
     """
     if backend == "demo":
         return dict.fromkeys(models, Price(input_usd=0, output_usd=0))
-    return {model: price_of(model, settings.price) for model in models}
+    flags = {settings.judge_model: "--judge-model", settings.model: "--model"}
+    return {
+        model: price_of(model, settings.price, where=flags.get(model, "--model"))
+        for model in models
+    }
 
 
 def smoke(config: Config, item: str | None) -> Wanted:

@@ -70,12 +70,13 @@ PRICES = {
 }
 
 
-def price_of(model: str, override: str = "") -> Price:
+def price_of(model: str, override: str = "", *, where: str = "--model") -> Price:
     """The price of a model.
 
     Args:
         model: its id; a dated id (`…-20250929`) has the price of the undated one.
         override: `IN,OUT` in US dollars per million tokens, for a model not in the table.
+        where: the model was named.
 
     Raises:
         SettingError: the model is not in the table and there is no override, or the override
@@ -88,7 +89,7 @@ def price_of(model: str, override: str = "") -> Price:
         return _parsed(override)
     raise SettingError(
         f"no price for the model {model!r} (prices as of {PRICES_AS_OF})",
-        where="--model",
+        where=where,
         fix=f"use one of {', '.join(PRICES)}; or give its price: --price IN,OUT in $ per MTok",
     )
 

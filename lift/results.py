@@ -232,6 +232,7 @@ def candidates(journal: Journal, found: Result) -> list[Candidate]:
             claim=claim,
             partial=unasked,
             canned=found.experiment.canned,
+            reused=sum(one.answers for one in found.experiment.reused),
             best=Best(
                 score=score,
                 without=_number(rows.loc[claim.model, frames.BASE]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -39,6 +40,18 @@ def test_quick_runs_without_a_key_and_every_output_says_canned(examples: Project
         assert NOTICE in examples.lift(*command).stdout, command
         document = json.loads(examples.lift(*command, "--json").stdout)
         assert NOTICE in json.dumps(document), command
+    labelled = examples.lift("agreement", "--to-label", "labels.csv")
+    assert NOTICE in labelled.stderr
+    path = examples.root / "labels.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    for row in rows:
+        row[head.index("label")] = "pass"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([head, *rows])
+    held = ("agreement", "--labels", "labels.csv")
+    assert NOTICE in examples.lift(*held).stdout
+    assert json.loads(examples.lift(*held, "--json").stdout)["notice"] == NOTICE
 
 
 def test_full_leaves_out_what_has_no_canned_reply(examples: Project):

@@ -37,7 +37,7 @@ def test_a_model_the_server_does_not_know(project, serve):
     serve(lambda *_: Says("model: x", status=404))
 
     done = project.lift("--quick", "--model", "x", "--price", "1,2")
-    refused(done, 3, "does not serve 'x'", "--model")
+    refused(done, 3, "does not serve 'x'", "the name of the model")
 
 
 def test_a_server_that_is_not_there(project):

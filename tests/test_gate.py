@@ -152,6 +152,16 @@ def test_an_edited_dataset_is_told_from_the_one_that_was_recorded(project, serve
     assert "another dataset and evaluator" in project.lift("gate").stdout
 
 
+def test_a_result_with_reused_answers_says_so(project, serve):
+    run(project, serve, 6)
+    project.skill.write_text(project.skill.read_text() + "Be kind.\n", "utf-8")
+    project.lift("--full", "--repeats", "3", "--out", "result.json")
+
+    says = "30 answers of it came from earlier runs; what is recorded is better asked --no-cache"
+    assert says in project.lift("gate").stdout
+    assert says in project.lift("gate", "greet", "result.json").stdout
+
+
 def test_without_record_nothing_is_written(project, serve):
     run(project, serve, 6)
 

@@ -179,6 +179,17 @@ def test_where_nothing_is_judged_the_judge_needs_no_price(project, serve):
     assert not any(map(is_vote, model.calls))
 
 
+def test_a_judge_without_a_price_is_told_of_and_can_be_given_one(project, serve):
+    serve(judged())
+    project.lift("--quick", "--no-judge")
+    refused = project.lift("judge", "--judge-model", "gpt-9")
+
+    assert refused.returncode == 2
+    assert "where: --judge-model" in refused.stderr
+    assert "--price IN,OUT" in refused.stderr
+    assert project.lift("judge", "--judge-model", "gpt-9", "--price", "1,2").returncode == 0
+
+
 def test_where_no_vote_is_missing_the_judge_needs_neither_price_nor_key(project, serve):
     serve(judged())
     assert project.lift("--quick").returncode == 0
@@ -206,6 +217,21 @@ def test_another_judge_replaces_the_votes_of_the_first(project, serve):
 
     assert sum(is_vote(body) for body in model.calls) == 24
     assert [vote["model"] for vote in record["votes"]] == ["claude-sonnet-5-5"]
+
+
+def test_no_mean_is_of_two_judges_and_what_the_first_cost_stays(project, serve):
+    serve(judged())
+    before = json.loads(project.lift("--quick", "--judge-votes", "3", "--json").stdout)
+    done = project.lift("judge", "--judge-model", "claude-sonnet-5", "--judge-votes", "1")
+    assert done.returncode == 0, done.stderr
+
+    shown = json.loads(project.lift("show", "--json", "greet-0").stdout)["trials"]
+    assert [[vote["model"] for vote in one["votes"]] for one in shown] == [["claude-sonnet-5"]] * 4
+    after = json.loads(project.lift("compare", "--json").stdout)
+    assert [one["model"] for one in after["judges"]] == ["claude-sonnet-5"]
+    paid = sum(vote["evidence"]["cost_usd"] for one in shown for vote in one["votes"])
+    spent = [one["experiment"]["cost_usd"] for one in (before, after)]
+    assert spent[1] - spent[0] == pytest.approx(3 * paid)
 
 
 def test_killed_while_judging_no_answer_and_no_vote_is_asked_again(project, serve):

@@ -245,6 +245,7 @@ def test_a_dataset_says_what_its_items_look_like(langfuse: Langfuse):
 def test_a_dataset_that_a_run_made_is_described_by_the_sync(langfuse: Langfuse):
     with connected(langfuse) as connection:
         Shelves(connection, lambda value: value).hold("greetings", [])
+    assert langfuse.datasets["greetings"]["inputSchema"]["required"] == ["prompt"]
 
     assert synced(langfuse, dataset()).updated == ("greetings",)
     assert synced(langfuse, dataset()).writes == 0

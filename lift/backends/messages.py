@@ -325,7 +325,7 @@ class Messages:
         return ModelUnavailable(
             f"the server does not serve {request.model!r}: {said}",
             where=self.base_url,
-            fix="check --model and ANTHROPIC_BASE_URL",
+            fix="check the name of the model, and ANTHROPIC_BASE_URL",
         )
 
     def without_key(self, text: str) -> str:

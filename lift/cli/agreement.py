@@ -9,6 +9,7 @@ import click
 
 from lift.cli.notes import note
 from lift.cli.options import JSON, SINCE, screen, settings
+from lift.errors import counted
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -51,15 +52,26 @@ def command(
       lift agreement --labels labels.csv
       lift agreement --from langfuse --since 90d
     """
+    from lift.backends.demo import NOTICE
+    from lift.journal import Journal
     from lift.judged import held, of_file, of_langfuse, unlabelled
     from lift.reports import agreement
 
     if [labels, to_label, source].count(None) != 2:
         raise click.UsageError("give one of --labels FILE, --to-label FILE and --from langfuse")
+    with Journal(config.path("journal"), create=False) as journal:
+        known = journal.experiment(experiment)
+    if known.canned:
+        note(NOTICE)
     if to_label is not None:
-        count = unlabelled(config, experiment, to_label)
-        note(f"{to_label}: {count} trials; write pass or fail into the column label")
+        count = unlabelled(config, known.name, to_label)
+        trials = counted(count, "trial")
+        note(f"{to_label}: {trials}; write pass or fail into the column label")
         return
     people = of_file(labels) if labels is not None else of_langfuse(config, since)
-    found = held(config, experiment, people)
-    click.echo(agreement.document(found) if as_json else agreement.terminal(found, **screen()))
+    found = held(config, known.name, people)
+    click.echo(
+        agreement.document(found, canned=known.canned)
+        if as_json
+        else agreement.terminal(found, canned=known.canned, **screen())
+    )

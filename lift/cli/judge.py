@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @click.command(name="judge")
 @click.argument("experiment", required=False)
-@settings("judge_model", "judge_votes", "max_cost_usd", "concurrency", "cache_max_age", "journal")
+@settings(
+    "judge_model", "judge_votes", "max_cost_usd", "concurrency", "cache_max_age", "price",
+    "journal",
+)  # fmt: skip
 @NO_CACHE
 @JSON
 def command(config: Config, experiment: str | None, as_json: bool) -> None:

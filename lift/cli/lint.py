@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command(name="lint")
 @click.argument("skill", required=False)
-@settings("journal")
+@settings()
 @JSON
 def command(
     config: Config,

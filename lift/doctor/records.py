@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lift.doctor import Finding, failed, noted, ok
-from lift.errors import LiftError
+from lift.errors import LiftError, counted
 from lift.journal import Journal
 from lift.outbox.project import connection
 from lift.paths import exists
@@ -52,7 +52,9 @@ def _whole(opened: Journal, path: Path) -> Finding:
         fix = "restore a copy, or set another journal; what Langfuse took is there"
         return failed(NAME, f"damaged: {problems[0]} ({path})", fix)
     megabytes = path.stat().st_size / 1e6
-    return ok(NAME, f"{len(opened.experiments())} experiments, {megabytes:.1f} MB at {path}")
+    return ok(
+        NAME, f"{counted(len(opened.experiments()), 'experiment')}, {megabytes:.1f} MB at {path}"
+    )
 
 
 def _unsent(opened: Journal, config: Config) -> Finding:

@@ -129,7 +129,8 @@ class Journal(Outgoing, Queue):
         """Write down one vote of a judge, in a transaction of its own.
 
         A vote that is cast again adds its cost to that of the tries before; the same evidence
-        again is no other try.
+        again is no other try. Once it is cast, what another model said of the trial, or this one by
+        other criteria, goes: no mean is of two judges. Its cost stays.
 
         Args:
             trial: that is judged.
@@ -162,7 +163,33 @@ class Journal(Outgoing, Queue):
                     packed(evidence.model_dump_json()),
                 ),
             )  # fmt: skip
+            if vote.value is not None:
+                self._drop_others(row, trial, vote)
             self._keep(key, evidence)
+
+    def _drop_others(self, row: int, trial: Trial, vote: Vote) -> None:
+        """Drop the votes of another model, or by other criteria; this one takes over their cost."""
+        judged = (row, trial.attempt, vote.evaluator)
+        others = self._db.execute(
+            """
+            SELECT number, cost_usd, lost_usd FROM votes
+            WHERE trial = ? AND attempt = ? AND evaluator = ? AND (model, prompt_hash) != (?, ?)
+            """,
+            (*judged, vote.model, vote.prompt_hash),
+        ).fetchall()
+        for number, cost_usd, lost_usd in others:
+            self._db.execute(
+                "DELETE FROM votes"
+                " WHERE trial = ? AND attempt = ? AND evaluator = ? AND number = ?",
+                (*judged, number),
+            )
+            self._db.execute(
+                """
+                UPDATE votes SET cost_usd = cost_usd + ?, lost_usd = lost_usd + ?
+                WHERE trial = ? AND attempt = ? AND evaluator = ? AND number = ?
+                """,
+                (cost_usd, lost_usd, *judged, vote.number),
+            )
 
     def keep_reply(self, key: str, evidence: Evidence) -> None:
         """Keep an answer, which is recorded nowhere else, for equal calls to come.

@@ -129,7 +129,7 @@ class Shelves:
 def _listed(store: Store) -> dict[str, Content]:
     if store.head() is not None:
         return store.items()
-    store.write_head({"description": "", "metadata": {}})
+    store.write_head({"description": "", "metadata": {}, **SCHEMAS})  # the rest comes with a sync
     return {}
 
 

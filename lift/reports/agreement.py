@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from lift.agreement import Agreement
+from lift.backends.demo import NOTICE
 from lift.redact import redacted
 from lift.reports.judges import kappa, weakness
 from lift.reports.screen import Table, plain, rendered
 
 
-def terminal(found: Sequence[Agreement], *, width: int = 100, color: bool = False) -> str:
+def terminal(
+    found: Sequence[Agreement], *, canned: bool, width: int = 100, color: bool = False
+) -> str:
     """Kappa, what either passes, and the table of both; for each judge."""
-    parts: list[RenderableType] = []
+    parts: list[RenderableType] = [Text(NOTICE, style="yellow")] if canned else []
     for one in found:
         parts += [
             plain(f"{one.judge} {one.model} and people: {kappa(one)}", "bold"),
@@ -28,9 +32,11 @@ def terminal(found: Sequence[Agreement], *, width: int = 100, color: bool = Fals
     return rendered(parts, width=width, color=color)
 
 
-def document(found: Sequence[Agreement]) -> str:
+def document(found: Sequence[Agreement], *, canned: bool) -> str:
     """The agreements as JSON."""
-    content = {"agreements": [one.model_dump(mode="json") for one in found]}
+    content: dict[str, Any] = {"agreements": [one.model_dump(mode="json") for one in found]}
+    if canned:
+        content["notice"] = NOTICE
     return json.dumps(redacted(content), indent=2, ensure_ascii=False, allow_nan=False)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from lift.comparing import FEWEST_ITEMS
 from lift.diagnostics import Diagnostics, ModelItem, Undiscerning
+from lift.errors import counted
 from lift.frames import HIGH, ITEMS, LOSSES, LOW, WINS
 from lift.results import Result
 from lift.stats import FEW
@@ -61,7 +62,7 @@ def failures(result: Result) -> str:
     for one in found.values():
         reasons = [f"{count} × {why}" for why, count in one.reasons.items()]
         why = f" ({', '.join(reasons)})" if reasons else ""
-        parts.append(f"{one.failed} {one.condition} trials failed{why}")
+        parts.append(f"{counted(one.failed, f'{one.condition} trial')} failed{why}")
     return ", ".join(parts)
 
 
