@@ -20,6 +20,9 @@ from lift.frames import (
     DATASET,
     DELTA,
     DELTAS,
+    EVALUATED,
+    EVALUATOR,
+    EVALUATORS,
     FAILED,
     FAILED_BASE,
     FAILED_OTHER,
@@ -78,8 +81,18 @@ class Comparison(NamedTuple):
     """CATEGORIES."""
     judged: pd.DataFrame
     """CATEGORIES of the judge's scores, beside the trials' own; no row where nothing was judged."""
+    evaluated: pd.DataFrame
+    """EVALUATED."""
     unfit: Mapping[str, str]
     """Model → why its numbers may not be compared; those that may are not in it."""
+
+    @property
+    def evaluators(self) -> pd.DataFrame:
+        """EVALUATORS: what each of them says of the change, those of an item's score."""
+        own = self.evaluated[~self.evaluated[JUDGED]]
+        groups = own.groupby([MODEL, DATASET, EVALUATOR], observed=True)
+        means = groups[[BASE, OTHER, DELTA]].mean().assign(**{ITEMS: groups.size()})
+        return shape(means.reset_index(), EVALUATORS)
 
     @property
     def invalid(self) -> str:
@@ -124,6 +137,21 @@ def deltas(scored: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
     }
     paired = items.table().assign(**sides).dropna()
     return shape(paired.assign(**{DELTA: paired[OTHER] - paired[BASE]}), DELTAS)
+
+
+def evaluated(scores: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
+    """What each evaluator says of each item under two conditions: SCORES in, EVALUATED out.
+
+    The mean over repeats comes first. What is scored on one side only is left out.
+    """
+    scored = scores.dropna(subset=[VALUE])
+    items = Groups(scored, [MODEL, DATASET, EVALUATOR, JUDGED, ITEM])
+    sides = {
+        side: items.mean(scored[VALUE], where=scored[CONDITION] == condition)
+        for side, condition in ((BASE, base), (OTHER, other))
+    }
+    paired = items.table().assign(**sides).dropna()
+    return shape(paired.assign(**{DELTA: paired[OTHER] - paired[BASE]}), EVALUATED)
 
 
 def coverage(trials: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
@@ -272,6 +300,7 @@ def compare(
         judged=categories(
             judged, covered if len(judged) else covered.iloc[:0], by_judge, base=base, other=other
         ),
+        evaluated=evaluated(scores, base=base, other=other),
         unfit=_unfit(table, base=base, other=other),
     )
 

@@ -107,7 +107,6 @@ class Diagnostics(Noun):
 def diagnosed(
     comparison: Comparison,
     trials: pd.DataFrame,
-    scores: pd.DataFrame,
     *,
     reasons: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Diagnostics:
@@ -116,7 +115,6 @@ def diagnosed(
     Args:
         comparison: the deltas.
         trials: TRIALS that they come from.
-        scores: SCORES that they come from.
         reasons: condition → why trials failed → how many, where that is known.
     """
     pairs = comparison.fit(comparison.deltas)
@@ -136,7 +134,7 @@ def diagnosed(
         flaky_count=len(wavering.drop_duplicates([MODEL, DATASET, ITEM])),
         moved=_nouns(Move, moved),
         moved_count=len(moved),
-        undiscerning=_nouns(Undiscerning, _undiscerning(comparison, scores)),
+        undiscerning=_nouns(Undiscerning, _undiscerning(comparison)),
         failed=_failed(comparison, trials, reasons or {}),
     )
 
@@ -161,17 +159,11 @@ def _wavering(comparison: Comparison) -> pd.DataFrame:
     return items.table().assign(**{LOW: low, HIGH: high}).iloc[wide]
 
 
-def _undiscerning(comparison: Comparison, scores: pd.DataFrame) -> pd.DataFrame:
+def _undiscerning(comparison: Comparison) -> pd.DataFrame:
     """Evaluators that scored several items, and each of them the same on both sides."""
-    kinds = [MODEL, DATASET, EVALUATOR]
-    scored = comparison.fit(scores).dropna(subset=[VALUE])
-    items = Groups(scored, [*kinds, ITEM])
-    base, other = (
-        items.mean(scored[VALUE], where=scored[CONDITION] == condition)
-        for condition in (comparison.base, comparison.other)
-    )
-    sides = items.table().assign(**{DELTA: np.abs(other - base), VALUE: base})
-    each = sides.dropna().groupby(kinds, observed=True)
+    sides = comparison.fit(comparison.evaluated)
+    sides = sides.assign(**{DELTA: sides[DELTA].abs(), VALUE: sides[BASE]})
+    each = sides.groupby([MODEL, DATASET, EVALUATOR], observed=True)
     table = each.agg({DELTA: "max", VALUE: "mean"}).assign(**{ITEMS: each.size()}).reset_index()
     return table[(table[DELTA] <= SAME) & (table[ITEMS] >= SEVERAL)]
 

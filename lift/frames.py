@@ -125,6 +125,31 @@ DELTAS: Columns = {
     DELTA: "float64",
 }
 
+# One row per (model, dataset, evaluator, item) that an evaluator scored under both conditions, as
+# DELTAS; judges are among the evaluators.
+EVALUATED: Columns = {
+    MODEL: "category",
+    DATASET: "category",
+    EVALUATOR: "category",
+    JUDGED: "bool",
+    ITEM: "category",
+    BASE: "float64",
+    OTHER: "float64",
+    DELTA: "float64",
+}
+
+# One row per (model, dataset, evaluator) that is no judge: base, other and delta are means over the
+# `items` that it scored under both conditions, 0 to 1.
+EVALUATORS: Columns = {
+    MODEL: "str",
+    DATASET: "str",
+    EVALUATOR: "str",
+    BASE: "float64",
+    OTHER: "float64",
+    DELTA: "float64",
+    ITEMS: "int64",
+}
+
 # One row per (model, dataset, category), and one per model whose dataset and category are ALL.
 # base, other and delta are means over the `items` pairs, NaN where there is none; wins, ties and
 # losses count items. low and high are the ends of the 95 % interval of delta in points, NaN where

@@ -151,7 +151,7 @@ def _result(found: Recorded, pair: Pair) -> Result:
             )
         ),
         recorded=found,
-        diagnostics=diagnosed(comparison, found.trials, found.scores, reasons=found.reasons),
+        diagnostics=diagnosed(comparison, found.trials, reasons=found.reasons),
         measures=measures(comparison, found.trials),
     )
 

@@ -87,6 +87,23 @@ def test_a_trials_score_is_the_weighted_mean_of_what_scored_it():
     assert scored[frames.SCORE].tolist() == [0.75]
 
 
+def test_each_evaluator_says_what_changed_and_a_judge_is_none_of_them():
+    rows = [
+        row("a", condition, value, evaluator=name, repeat=repeat, judged=name == "judge")
+        for condition, *values in (("without_skill", 0.0, 1.0, 0.0), ("with_skill", 0.5, 0.5, 1.0))
+        for name, value in zip(("rubric", "style", "judge"), values, strict=True)
+        for repeat in (1, 2)
+    ]
+    rows += [row("b", "with_skill", 1.0), row("a", "with_skill", None, evaluator="silent")]
+
+    found = compared(rows).evaluators.to_dict("records")
+
+    assert [(one["evaluator"], one[BASE], one[OTHER], one[DELTA], one[ITEMS]) for one in found] == [
+        ("rubric", 0.0, 0.5, 0.5, 1),
+        ("style", 1.0, 0.5, -0.5, 1),
+    ]
+
+
 def test_an_errored_trial_never_moves_a_mean_only_coverage():
     good = [
         row(f"i{n}", condition, value)

@@ -32,7 +32,7 @@ def diagnose(sides: Sides, *, statuses: dict[str, str] | None = None, **more: An
     ]  # fmt: skip
     trials = frames.of(rows, frames.TRIALS)
     scores = frames.of([*rows, *more.pop("besides", [])], frames.SCORES)
-    return diagnosed(compare(trials, scores), trials, scores, **more)
+    return diagnosed(compare(trials, scores), trials, **more)
 
 
 def names(found: Any) -> list[str]:

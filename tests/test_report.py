@@ -24,6 +24,25 @@ def test_the_markdown_report_has_the_verdict_and_a_table(project, serve):
     assert "<code>greetings/greet-0</code> +1.00" in html
 
 
+def test_where_several_evaluators_score_each_says_what_changed(project, serve):
+    serve(greets)
+    project.lift("--full", "--experiment", "one")
+    assert "evaluators of" not in project.lift("compare").stdout
+    module = (project.root / "datasets" / "greetings.py").read_text("utf-8")
+    style = 'evaluators=[Rubric(name="style", must_not_use=["hello("])],'
+    project.dataset(module.replace("quick=", f"{style} quick="))
+    project.lift("--full", "--experiment", "two")
+    says = "evaluators of greetings: rubric +1.00 (0.00 to 1.00), style -1.00 (1.00 to 0.00)"
+
+    assert says in " ".join(project.lift("compare").stdout.split())
+    assert says in project.lift("report").stdout
+    found = json.loads(project.lift("compare", "--json").stdout)["evaluators"]
+    assert [(one["evaluator"], one["delta"], one["items"]) for one in found] == [
+        ("rubric", 1.0, 10),
+        ("style", -1.0, 10),
+    ]
+
+
 def test_a_report_of_two_experiments_starts_from_the_other_one(project, serve):
     serve(lambda *_: Says("nothing"))
     project.lift("--full", "--experiment", "before")

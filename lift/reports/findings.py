@@ -8,7 +8,19 @@ from typing import Any
 from lift.comparing import FEWEST_ITEMS
 from lift.diagnostics import Diagnostics, ModelItem, Undiscerning
 from lift.errors import counted
-from lift.frames import HIGH, ITEMS, LOSSES, LOW, WINS
+from lift.frames import (
+    BASE,
+    DATASET,
+    DELTA,
+    EVALUATOR,
+    HIGH,
+    ITEMS,
+    LOSSES,
+    LOW,
+    MODEL,
+    OTHER,
+    WINS,
+)
 from lift.results import Result
 from lift.stats import FEW
 
@@ -53,6 +65,22 @@ def interval(row: Mapping[Hashable, Any]) -> str:
     if enough and row[LOW] < row[HIGH]:
         return f"[{row[LOW]:+.2f}, {row[HIGH]:+.2f}]"
     return f"{moved} of {row[ITEMS]} moved"
+
+
+def evaluators(result: Result) -> list[str]:
+    """What each evaluator says of the change, where a dataset has several that score."""
+    compared, several = result.comparison, len(result.claims) > 1
+    lines = []
+    rows = compared.fit(compared.evaluators)
+    for (model, dataset), group in rows.groupby([MODEL, DATASET]):
+        if len(group) > 1:
+            said = [
+                f"{row[EVALUATOR]} {row[DELTA]:+.2f} ({row[BASE]:.2f} to {row[OTHER]:.2f})"
+                for row in group.to_dict("records")
+            ]
+            of = f"{dataset}, {model}" if several else str(dataset)
+            lines.append(f"evaluators of {of}: {', '.join(said)}")
+    return lines
 
 
 def failures(result: Result) -> str:

@@ -68,6 +68,7 @@ def _compared(result: Result) -> dict[str, Any]:
         "categories": _rows(compared.categories),
         "judged": _rows(compared.judged),
         "judges": [_judge(one) for one in result.recorded.judges],
+        "evaluators": _rows(compared.evaluators),
         "measures": _rows(result.measures),
         "items": _rows(compared.deltas),
         "diagnostics": result.diagnostics.model_dump(mode="json"),

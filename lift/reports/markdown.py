@@ -39,7 +39,8 @@ def comparison(result: Result) -> str:
         parts.append(f"> {NOTICE}")
     for one in result.every:
         parts += [_claim(claim) for claim in one.claims]
-        parts += [_table(one), _judges(one), _moved(one), _findings(one)]
+        evaluators = _plain("; ".join(findings.evaluators(one)))
+        parts += [_table(one), evaluators, _judges(one), _moved(one), _findings(one)]
     parts.append(_bill(result))
     if against:
         parts.append(f"{_plain(overlap(against))}.")

@@ -51,6 +51,9 @@ def _comparison() -> type[BaseModel]:
         "Means over the pairs of a category, 0 to 1. low and high are the ends of the 95 % interval"
         " of delta, null where the data set no limit. Dataset and category are 'all' over both.",
     )
+    evaluator = _row(
+        "Evaluator", frames.EVALUATORS, "What one that is no judge says of the change."
+    )
     measure = _row("Measure", frames.MEASURES, "A metric over all items.")
     item = _row("ItemDelta", frames.DELTAS, "An item's means over its repeats, 0 to 1.")
     compared = {
@@ -61,6 +64,7 @@ def _comparison() -> type[BaseModel]:
         "categories": _list(category),
         "judged": _list(category),
         "judges": _list(_object(Judging)),
+        "evaluators": _list(evaluator),
         "measures": _list(measure),
         "items": _list(item),
         "diagnostics": Diagnostics,

@@ -61,7 +61,7 @@ def comparison(
     parts: list[RenderableType] = [heading(result.experiment, result.against)]
     for number, one in enumerate(result.every):
         parts += [*([Text()] if number else []), *_verdicts(one)]
-        parts += [*_table(one, width), *_judges(one)]
+        parts += [*_table(one, width), *map(plain, findings.evaluators(one)), *_judges(one)]
         parts += [plain(line) for line in findings.lines(one.diagnostics)]
     parts.append(_bill(result))
     if result.against:
