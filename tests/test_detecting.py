@@ -131,6 +131,16 @@ def test_a_dear_run_says_what_it_can_show_before_the_question(project, serve):
     assert done.stderr.index("can show a change of ±") < done.stderr.index("confirm_above_usd")
 
 
+@pytest.mark.parametrize("confirm_above", ["1", "0.0001"])
+def test_a_batch_says_it_before_it_is_handed_over(project, serve, confirm_above):
+    model = serve(greets)
+    project.variables["LIFT_CONFIRM_ABOVE_USD"] = confirm_above
+    done = project.lift("--full", "--batch", "--no-wait")
+
+    assert done.stderr.count("can show a change of ±") == 1
+    assert bool(model.batches) == (confirm_above == "1")
+
+
 def test_the_next_run_costs_what_the_plan_says_once_lengths_are_known(project, serve):
     serve(scatters)
     project.skill.write_text(project.skill.read_text() + "x" * 8000, "utf-8")

@@ -107,12 +107,14 @@ def command(
         return
     note(_plan_line(prepared))
     tell = partial(_tell_detectable, config, prepared)
-    asked_first = _confirm(prepared, config, yes=yes, tell=tell)
+    told = _confirm(prepared, config, yes=yes, tell=tell)
+    if wanted["batch"] and not told:
+        tell()
     if prepared.plan.backend == "messages" and prepared.estimate.calls and not wanted["batch"]:
         outlive()
     name = prepared.plan.experiment
     with sending(config, name):
-        meanwhile = _load_reports if asked_first else partial(_load_reports, tell)
+        meanwhile = _load_reports if told else partial(_load_reports, tell)
         left = _done(config, prepared, meanwhile, batch=wanted["batch"], wait=not no_wait)
         if left:
             print_left(name, left, as_json=as_json)
@@ -224,7 +226,7 @@ def _print_plan(config: Config, prepared: Prepared, *, as_json: bool) -> None:
 
 
 def _confirm(prepared: Prepared, config: Config, *, yes: bool, tell: Callable[[], None]) -> bool:
-    """Ask where it is dear; whether that was needed.
+    """Ask where it is dear; whether it was, so that what it can show is told.
 
     Args:
         prepared: the run.
