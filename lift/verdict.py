@@ -285,9 +285,11 @@ def _settles(claim: Claim, pairs: pd.DataFrame, need: tuple[Scope, Need] | None)
     if need is None:
         return f"{went}; no affordable number of trials settles it: widen the rubric or the items"
     scope, what = need
-    cost = f", about ${what.cost_usd:.2f}" if what.cost_usd else ""
+    more = what.trials - 2 * claim.items * claim.repeats  # the others are answered already
+    usd = what.cost_usd * more / what.trials
+    cost = f", about ${usd:.2f}" if usd else ""
     how = f"--repeats {what.repeats}" if scope is Scope.THESE_ONLY else counted(what.items, "item")
-    return f"{went}; {how} ({counted(what.trials, 'trial')}{cost}) can settle it for {scope}"
+    return f"{went}; {how} ({counted(more, 'more trial')}{cost}) can settle it for {scope}"
 
 
 def _beside(scope: Scope, like_these: Change, these_only: Change | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -87,6 +88,17 @@ def test_where_few_items_moved_it_says_how_many():
 
 def test_one_item_is_underpowered():
     assert claim([([0.0], [1.0])]).verdict is Verdict.UNDERPOWERED
+
+
+def test_what_settles_it_is_told_by_what_is_still_to_be_asked():
+    noisy = [([0.0, 1.0], [1.0, 0.5]), ([0.5, 1.0], [1.0, 0.5])] * 4
+    found = claim(noisy, usd_per_trial={"m": 0.01})
+
+    repeats, more, usd = re.findall(
+        r"--repeats (\d+) \((\d+) more trials, about \$([\d.]+)\)", found.then
+    )[0]
+    assert int(more) == 2 * 8 * (int(repeats) - 2)
+    assert float(usd) == pytest.approx(0.01 * int(more))
 
 
 def test_an_incomplete_run_is_invalid_whatever_the_numbers_say():
