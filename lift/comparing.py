@@ -135,8 +135,13 @@ def deltas(scored: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
         side: items.mean(scored[SCORE], where=scored[CONDITION] == condition)
         for side, condition in ((BASE, base), (OTHER, other))
     }
-    paired = items.table().assign(**sides).dropna()
-    return shape(paired.assign(**{DELTA: paired[OTHER] - paired[BASE]}), DELTAS)
+    return shape(_with_delta(items.table().assign(**sides).dropna()), DELTAS)
+
+
+def _with_delta(paired: pd.DataFrame) -> pd.DataFrame:
+    """Base and other, with their difference; rounding is none."""
+    delta = paired[OTHER] - paired[BASE]
+    return paired.assign(**{DELTA: delta.where(delta.abs() > SAME, 0.0)})
 
 
 def evaluated(scores: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
@@ -150,8 +155,7 @@ def evaluated(scores: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:
         side: items.mean(scored[VALUE], where=scored[CONDITION] == condition)
         for side, condition in ((BASE, base), (OTHER, other))
     }
-    paired = items.table().assign(**sides).dropna()
-    return shape(paired.assign(**{DELTA: paired[OTHER] - paired[BASE]}), EVALUATED)
+    return shape(_with_delta(items.table().assign(**sides).dropna()), EVALUATED)
 
 
 def coverage(trials: pd.DataFrame, *, base: str, other: str) -> pd.DataFrame:

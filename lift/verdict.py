@@ -38,7 +38,7 @@ MOST_ITEMS = 500
 LEAST_TRIGGERED = 0.5
 """Share of with-skill trials that must have loaded the skill."""
 WORTHWHILE = 0.10
-"""The delta to plan for, where the one that was seen is smaller."""
+"""The change to plan for, where the one that was seen is smaller."""
 
 
 class Verdict(StrEnum):
@@ -271,7 +271,9 @@ def _then(claim: Claim, pairs: pd.DataFrame, need: tuple[Scope, Need] | None, *,
     if claim.verdict is Verdict.HELPS:
         if claim.scope is Scope.THESE_ONLY:
             return "says nothing of other items yet: lift --full asks them all"
-        return "record it, so that a later edit is held against it"
+        if base != WITHOUT_SKILL:
+            return "keep it"
+        return "lift gate says whether it may be recorded, for later edits to be held against"
     if claim.verdict is Verdict.NO_DIFFERENCE and base != WITHOUT_SKILL:
         return "keep the simpler of the two, or the cheaper"
     if claim.verdict is Verdict.NO_DIFFERENCE:
@@ -289,7 +291,8 @@ def _settles(claim: Claim, pairs: pd.DataFrame, need: tuple[Scope, Need] | None)
     usd = what.cost_usd * more / what.trials
     cost = f", about ${usd:.2f}" if usd else ""
     how = f"--repeats {what.repeats}" if scope is Scope.THESE_ONLY else counted(what.items, "item")
-    return f"{went}; {how} ({counted(more, 'more trial')}{cost}) can settle it for {scope}"
+    change = f"a change of ±{max(abs(claim.delta or 0.0), WORTHWHILE):.2f} or more for {scope}"
+    return f"{went}; {how} ({counted(more, 'more trial')}{cost}) can show {change}"
 
 
 def _beside(scope: Scope, like_these: Change, these_only: Change | None) -> str:

@@ -35,17 +35,24 @@ def test_where_nothing_is_known_the_plan_says_what_it_assumes(project, serve):
     serve(greets)
     done = project.lift("--full", "--repeats", "2", "--dry-run")
 
-    effect = detectable(PRIOR, items=10, repeats=2, scope=Scope.LIKE_THESE)
+    one, other = (
+        detectable(PRIOR, items=10, repeats=2, scope=scope)
+        for scope in (Scope.LIKE_THESE, Scope.THESE_ONLY)
+    )
     assert done.stdout.splitlines()[1] == (
-        f"can show a change of ±{effect:.2f} or more for items like these (80% power; assumed"
-        " variances: 0.122 between items, 0.08 within)"
+        f"can show a change of ±{one:.2f} for items like these, ±{other:.2f} for these items only,"
+        " or more (80% power; assumed variances: 0.122 between items, 0.08 within)"
     )
 
 
 def test_few_items_are_spoken_of_alone(project, serve):
     serve(greets)
     (found,) = planned(project, "--quick")["detectable"]
+    line = project.lift("--quick", "--dry-run").stdout.splitlines()[1]
 
+    assert line.endswith(
+        "for these items only, or more (80% power; assumed variances: 0.08 within)"
+    )
     assert found["scope"] == "these items only"
     assert found["effect"] == detectable(PRIOR, items=3, repeats=2, scope=Scope.THESE_ONLY)
     assert (found["items"], found["repeats"], found["measured_in"]) == (3, 2, None)
@@ -57,7 +64,7 @@ def test_what_is_known_comes_from_the_latest_run_in_which_enough_moved(project, 
     model.script = lambda *_: Says("goodbye()")  # then nothing moves
     project.lift("--full", "--no-cache", "--experiment", "second")
     project.lift("--quick")
-    (found,) = planned(project, "--full", "--repeats", "3")["detectable"]
+    found, these_only = planned(project, "--full", "--repeats", "3")["detectable"]
 
     known = Split(0.197917 - 0.01875, 0.01875, None)  # by hand, of the scores above
     assert found["measured_in"] == "first"
@@ -65,6 +72,7 @@ def test_what_is_known_comes_from_the_latest_run_in_which_enough_moved(project, 
     assert found["within"] == pytest.approx(known.within)
     expected = detectable(known, items=10, repeats=3, scope=Scope.LIKE_THESE)
     assert found["effect"] == pytest.approx(expected, abs=1e-4)
+    assert (these_only["scope"], these_only["within"]) == ("these items only", found["within"])
 
 
 def test_another_model_or_pair_of_conditions_is_another_matter(project, serve):
@@ -82,7 +90,7 @@ def test_another_model_or_pair_of_conditions_is_another_matter(project, serve):
     ]
 
     assert both[0].startswith("claude-sonnet-5-5 can show a change of ±")
-    assert both[0].endswith("scores scatter as in first)")
+    assert both[0].endswith("for items like these, or more (80% power; scores scatter as in first)")
     assert both[1].startswith("claude-opus-5-5 can show a change of ±")
     assert "assumed variances" in both[1]
     assert (changed["base"], changed["other"]) == ("old_skill", "with_skill")

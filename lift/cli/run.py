@@ -189,22 +189,24 @@ def _detectables(config: Config, prepared: Prepared) -> list[Detectable]:
         return detectables(journal, prepared.plan)
 
 
-def _lines(found: Sequence[Detectable]) -> list[str]:
-    return [str(one) if len(found) == 1 else f"{one.model} {one}" for one in found]
+def _showing(config: Config, prepared: Prepared) -> list[str]:
+    from lift.detecting import sentences
+
+    return sentences(_detectables(config, prepared))
 
 
 def _tell_detectable(config: Config, prepared: Prepared) -> None:
     """Say what the plan can show; that this cannot be told is no reason to stop."""
     if prepared.estimate.calls:
         with suppress(LiftError):
-            for line in _lines(_detectables(config, prepared)):
+            for line in _showing(config, prepared):
                 note(line)
 
 
 def _print_plan(config: Config, prepared: Prepared, *, as_json: bool) -> None:
     if not as_json:
         click.echo(_plan_line(prepared))
-        for line in _lines(_detectables(config, prepared)) if prepared.estimate.calls else ():
+        for line in _showing(config, prepared) if prepared.estimate.calls else ():
             click.echo(line)
         return
     from lift.cli.printed import print_json
