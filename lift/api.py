@@ -209,7 +209,7 @@ def _named(names: Names) -> tuple[str, ...]:
 def _run(config: Config, wanted: Wanted, received: Received, *, yes: bool) -> Comparison:
     prepared = prepare(config, wanted)
     fix = "pass yes=True, or raise confirm_above_usd"
-    problem = unconfirmed(prepared, config.settings, fix=fix)
+    problem = unconfirmed(prepared.plan.experiment, prepared.estimate, config.settings, fix=fix)
     if problem and not yes:
         raise problem
     perform(config, prepared, _Unwatched(received), received=received)

@@ -136,11 +136,12 @@ async def _collect(
                 try:
                     if await courier.step():
                         changed_at = time.monotonic()
+                    done, asked = courier.ordered.progress
+                    watcher.looked(name, done, asked)
+                    ended = done == asked
                 except LiftError as problem:
-                    stopped[name] = problem
-                done, asked = courier.ordered.progress
-                watcher.looked(name, done, asked)
-                if name in stopped or done == asked:
+                    stopped[name], ended = problem, True
+                if ended:
                     del going[name]
             if not wait:
                 break

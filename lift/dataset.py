@@ -30,6 +30,10 @@ Named = Annotated[Slug, AfterValidator(_no_total)]
 """A name that has a row of its own in a comparison."""
 
 
+RESERVED = frozenset({"judge", "score", "passed", "errored"})
+"""Scores that stand beside those of evaluators, in comparisons and in Langfuse."""
+
+
 class Item(Noun):
     """One thing to ask, with what a good answer must show."""
 
@@ -61,6 +65,8 @@ class Item(Noun):
         names = [check.name for check in self.checks]
         if repeated := _repeated(names):
             raise ValueError(f"two evaluators are named {repeated!r}: give one another name")
+        if taken := next((name for name in names if name in RESERVED), None):
+            raise ValueError(f"{taken!r} names another score: give the evaluator another name")
         return self
 
     @property

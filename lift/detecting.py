@@ -5,19 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lift.comparing import FEWEST_ITEMS, deltas, trial_scores, trials_of
+from lift.comparing import (
+    FEWEST_ITEMS,
+    LEAST_COVERAGE,
+    coverage,
+    deltas,
+    trial_scores,
+    trials_of,
+)
 from lift.conditions import Pair, pairs
 from lift.errors import counted
-from lift.frames import DELTA, MODEL
+from lift.frames import COVERAGE_BASE, COVERAGE_OTHER, DELTA, MODEL
 from lift.journal import Journal
 from lift.plan import Plan
 from lift.schema import Noun
-from lift.stats import FEW, PRIOR, Scope, Split, detectable, moved, split_variance, step
+from lift.stats import (
+    FEW,
+    PRIOR,
+    Scope,
+    Split,
+    detectable,
+    moved,
+    split_variance,
+    step,
+    tempered,
+)
 from lift.stats.power import POWER
-from lift.tables import tables
+from lift.tables import Tables, tables
 
-LOOKED_AT = 3
+LOOKED_AT = 5
 """Experiments that may tell how scores scatter."""
+
+Trials = Sequence[Sequence[float]]
+"""Per item the scores of its trials."""
 
 
 class Detectable(Noun):
@@ -49,23 +69,27 @@ class Detectable(Noun):
 
 
 def sentences(found: Sequence[Detectable]) -> list[str]:
-    """What a plan can show, a sentence a model."""
+    """What a plan can show, a sentence for each pair of conditions and model."""
+    each: dict[tuple[str, ...], list[Detectable]] = {}
+    for one in found:
+        each.setdefault((one.base, one.other, one.model), []).append(one)
+    bases, models = {one.base for one in found}, {one.model for one in found}
     said = []
-    for model in (models := dict.fromkeys(one.model for one in found)):
-        first, *_ = each = [one for one in found if one.model == model]
-        name = f"{model} " if len(models) > 1 else ""
-        shown = [f"±{one.effect:.2f} for {one.scope}" for one in each if one.effect is not None]
-        if shown:
-            changes = ", ".join(shown)
-            said.append(
-                f"{name}can show a change of {changes}, or more ({POWER:.0%} power; {first.basis})"
-            )
-        else:
-            what = f"{counted(first.items, 'item')} × {counted(first.repeats, 'repeat')}"
-            said.append(
-                f"{name}{what}: too few to show any change; ask more items, or each more often"
-            )
+    for (base, other, model), scopes in each.items():
+        names = [model] * (len(models) > 1) + [f"{other} minus {base}"] * (len(bases) > 1)
+        said.append(f"{', '.join(names)}: {_can_show(scopes)}" if names else _can_show(scopes))
     return said
+
+
+def _can_show(scopes: Sequence[Detectable]) -> str:
+    shown = [f"±{one.effect:.2f} for {one.scope}" for one in scopes if one.effect is not None]
+    first = scopes[0]
+    if shown:
+        return (
+            f"can show a change of {', '.join(shown)}, or more ({POWER:.0%} power; {first.basis})"
+        )
+    what = f"{counted(first.items, 'item')} × {counted(first.repeats, 'repeat')}"
+    return f"{what}: too few to show any change; ask more items, or each more often"
 
 
 class _Spread(NamedTuple):
@@ -81,11 +105,11 @@ _ASSUMED = _Spread(PRIOR, 0.0, None)
 
 
 def detectables(journal: Journal | None, plan: Plan) -> list[Detectable]:
-    """The smallest change that a plan can show of each model, in each scope that can be claimed.
+    """The smallest change that a plan can show of each model and pair of conditions, in each scope.
 
-    It is of the first pair of conditions. Scores are expected to scatter as in the latest other
-    experiment of the same datasets, model and conditions, where enough items moved in it to tell;
-    else as is usual.
+    Scores are expected to scatter as in the latest other experiment of the same datasets, model,
+    effort and conditions, where it was answered and enough items moved in it to tell; else as is
+    usual.
 
     Args:
         journal: of earlier experiments; None where there is none.
@@ -96,7 +120,7 @@ def detectables(journal: Journal | None, plan: Plan) -> list[Detectable]:
     """
     items = sum(len(dataset.items) for dataset in plan.datasets)
     found = []
-    for pair in pairs({condition.name for condition in plan.conditions})[:1]:
+    for pair in pairs({condition.name for condition in plan.conditions}):
         for model in dict.fromkeys(condition.model for condition in plan.conditions):
             spread = _spread(journal, plan, pair, model)
             for scope in _scopes(items, plan.repeats):
@@ -129,14 +153,31 @@ def _scopes(items: int, repeats: int) -> list[Scope]:
 def _spread(journal: Journal | None, plan: Plan, pair: Pair, model: str) -> _Spread:
     if journal is None:
         return _ASSUMED
-    names = {dataset.name for dataset in plan.datasets}
-    latest = journal.alike(plan.skill.name, names, model=model, conditions=pair, items=FEW)
+    latest = journal.alike(
+        plan.skill.name,
+        {dataset.name for dataset in plan.datasets},
+        model=model,
+        effort=next((one.effort for one in plan.conditions if one.model == model), None),
+        conditions=pair,
+        items=FEW,
+    )
     for name in [name for name in latest if name != plan.experiment][:LOOKED_AT]:
-        scored = trial_scores(tables(journal, name).scores)
-        scored = scored[scored[MODEL] == model]
-        found = deltas(scored, base=pair.base, other=pair.other)
-        if found.empty or moved(found[DELTA].tolist()).moved < FEW:
-            continue
-        base, other = (trials_of(scored, found, condition) for condition in pair)
-        return _Spread(split_variance(base, other).filled(), step(base, other), name)
+        trials = _trials(tables(journal, name), pair, model)
+        if trials is not None:
+            base, other = trials
+            split = split_variance(base, other).filled()
+            return _Spread(tempered(split, len(base)), step(base, other), name)
     return _ASSUMED
+
+
+def _trials(found: Tables, pair: Pair, model: str) -> tuple[Trials, Trials] | None:
+    """Per item the scores of its trials under either condition; None where they say too little."""
+    rows = found.trials[found.trials[MODEL] == model]
+    covered = coverage(rows, base=pair.base, other=pair.other)[[COVERAGE_BASE, COVERAGE_OTHER]]
+    if not (covered.iloc[-1] >= LEAST_COVERAGE).all():
+        return None
+    scored = trial_scores(found.scores[found.scores[MODEL] == model])
+    paired = deltas(scored, base=pair.base, other=pair.other)
+    if paired.empty or moved(paired[DELTA].tolist()).moved < FEW:
+        return None
+    return trials_of(scored, paired, pair.base), trials_of(scored, paired, pair.other)

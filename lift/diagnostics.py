@@ -19,6 +19,7 @@ from lift.frames import (
     HIGH,
     ITEM,
     ITEMS,
+    JUDGED,
     LOW,
     MODEL,
     OTHER,
@@ -163,7 +164,7 @@ def _undiscerning(comparison: Comparison) -> pd.DataFrame:
     """Evaluators that scored several items, and each of them the same on both sides."""
     sides = comparison.fit(comparison.evaluated)
     sides = sides.assign(**{DELTA: sides[DELTA].abs(), VALUE: sides[BASE]})
-    each = sides.groupby([MODEL, DATASET, EVALUATOR], observed=True)
+    each = sides.groupby([MODEL, DATASET, EVALUATOR, JUDGED], observed=True)
     table = each.agg({DELTA: "max", VALUE: "mean"}).assign(**{ITEMS: each.size()}).reset_index()
     return table[(table[DELTA] <= SAME) & (table[ITEMS] >= SEVERAL)]
 

@@ -171,7 +171,7 @@ def _reused(candidate: Candidate) -> tuple[str, ...]:
     if not candidate.reused:
         return ()
     answers = counted(candidate.reused, "answer")
-    return (f"{answers} of it came from earlier runs; what is recorded is better asked --no-cache",)
+    return (f"{answers} of the experiment came from earlier runs; --no-cache asks for new ones",)
 
 
 def _notes(found: Best, best: Best | None, recorded: Best | None) -> tuple[str, ...]:

@@ -9,14 +9,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lift.backends import Backend, demo
 from lift.budget import Budget
-from lift.errors import CouldNotRun, Interrupted, JournalError, SettingError
+from lift.errors import (
+    CouldNotRun,
+    Interrupted,
+    JournalError,
+    SettingError,
+    UsageError,
+    counted,
+)
+from lift.forecast import vote_usd, with_votes
 from lift.journal import Experiment, Journal, trials_of
-from lift.judging import missing, votes_on
-from lift.plan import left
+from lift.judging import Voted, Voting, missing, votes_on
+from lift.plan import Estimate, left
 from lift.prepare import Prepared, bench, clock, kept_replies, prices
 from lift.pricing import Price
 from lift.resolve import backend_name
@@ -70,6 +78,8 @@ def perform(
         in_flight = config.settings.concurrency
         journal.begin(plan, now_ms=clock(), in_flight=in_flight, pages=config.pages)
         with journal.running(plan.experiment, waiting=watcher.waiting):
+            if prepared.judged:
+                _check_judge(journal, plan.experiment, config.settings.judge_model)
             score_stored(plan, journal)
             journal.forget_waiting(plan.experiment)
             jobs = _jobs(config, prepared, journal, watcher)
@@ -100,13 +110,8 @@ def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
         Journal(config.path("journal"), create=False) as journal,
         journal.running(experiment.name, waiting=watcher.waiting),
     ):
-        jobs = missing(
-            journal.records(experiment.name),
-            bench=bench(config.settings),
-            journal=journal,
-            voted=watcher.voted,
-            asked=journal.in_batches(experiment.name),
-        )
+        _check_judge(journal, experiment.name, config.settings.judge_model)
+        jobs = _lacking(config, journal, experiment, watcher.voted)
         if not jobs:
             return
         backend = "demo" if experiment.canned else real(config)
@@ -114,6 +119,63 @@ def judge(config: Config, experiment: Experiment, watcher: Watcher) -> None:
         calls = Calls(experiment.name, backend, experiment.datasets, known)
         journal.set_aside(config.settings.concurrency)
         asyncio.run(_perform(config, calls, jobs, journal, stopping=watcher.stopping))
+
+
+class Votes(NamedTuple):
+    """What `judge` is about to do."""
+
+    cast: int
+    estimate: Estimate
+    """Of those that no equal request was given before."""
+
+
+def votes(config: Config, experiment: Experiment) -> Votes:
+    """How many votes an experiment's answered trials lack, and what they will cost.
+
+    Raises:
+        UsageError: the judge has no price, or votes of another one are in a batch.
+        CredentialError: there is no key.
+    """
+    model = config.settings.judge_model
+    with Journal(config.path("journal"), create=False) as journal:
+        _check_judge(journal, experiment.name, model)
+        jobs = _lacking(config, journal, experiment, lambda *_: None)
+        if not jobs:
+            return Votes(0, Estimate())
+        backend = "demo" if experiment.canned else real(config)
+        price = prices([model], config.settings, backend)[model]
+        replies = kept_replies(config, journal, backend)
+        keys = [replies.key(job.question, job.label) for job in jobs] if replies else []
+        asked = len(jobs) - (len(replies.among(keys)) if replies else 0)
+        each = vote_usd(journal, experiment.datasets, model=model, price=price)
+        return Votes(len(jobs), with_votes(Estimate(), asked, each))
+
+
+def _lacking(
+    config: Config, journal: Journal, experiment: Experiment, voted: Voted
+) -> list[Voting]:
+    return missing(
+        journal.records(experiment.name),
+        bench=bench(config.settings),
+        journal=journal,
+        voted=voted,
+        asked=journal.in_batches(experiment.name),
+    )
+
+
+def _check_judge(journal: Journal, experiment: str, model: str) -> None:
+    """Check that no votes of another judge are on their way: they would replace those cast now.
+
+    Raises:
+        UsageError: some are.
+    """
+    for waiting, votes in journal.votes_in_batches(experiment).items():
+        if waiting != model:
+            raise UsageError(
+                f"{counted(votes, 'vote')} of {waiting} in a batch",
+                where=experiment,
+                fix=f"lift collect takes them in; then lift judge --judge-model {model}",
+            )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from lift.conditions import DEFAULT
 from lift.dataset import Dataset, Item, Selection
 from lift.errors import DatasetError, SkillError, few
-from lift.pricing import Price, cost_usd, estimated_tokens, written
+from lift.pricing import Price, cost_usd, estimated_tokens, worst_case_usd, written
 from lift.schema import (
     OLD_SKILL,
     SETTLED,
@@ -68,14 +68,16 @@ def cache_life(calls: int, *, concurrency: int) -> CacheLife:
 class Estimate(Noun):
     """What a plan will ask, and about what that costs."""
 
-    calls: int
-    usd: float
-    low_usd: float
-    high_usd: float
+    calls: int = 0
+    usd: float = 0.0
+    low_usd: float = 0.0
+    high_usd: float = 0.0
+    worst_usd: float = 0.0
+    """The most that one of the answers can cost: a call starts only where that still fits."""
 
     def times(self, share: float) -> Estimate:
         """The same calls at a share of the price."""
-        dollars = {"usd": self.usd, "low_usd": self.low_usd, "high_usd": self.high_usd}
+        dollars = self.model_dump(exclude={"calls"})
         return Estimate(calls=self.calls, **{name: share * usd for name, usd in dollars.items()})
 
 
@@ -232,11 +234,13 @@ def make(
     models = list(dict.fromkeys(models))
     chosen = tuple(d for d in (_chosen(d, selection) for d in datasets) if d)
     if not chosen:
+        items = [item for dataset in datasets for item in dataset.items]
+        tags = few(tag for item in items for tag in item.tags)
         raise DatasetError(
             "the filters leave no item to ask",
             where=f"datasets {few(d.name for d in datasets)}",
-            fix=f"there are the categories {few(i.category for d in datasets for i in d.items)}"
-            f" and the items {few(i.id for d in datasets for i in d.items)}",
+            fix=f"there are the categories {few(item.category for item in items)}, the items"
+            f" {few(item.id for item in items)}, and {f'the tags {tags}' if tags else 'no tags'}",
         )
     sides = tuple(
         Condition(
@@ -308,7 +312,7 @@ def estimate(
         cache_life: of the prefixes.
         lengths: of answers that are known; the others are expected to be of typical length.
     """
-    totals = [0.0, 0.0, 0.0]
+    totals, worst_usd = [0.0, 0.0, 0.0], 0.0
     written: set[str] = set()
     for trial in trials:
         price = prices[trial.model]
@@ -322,25 +326,27 @@ def estimate(
         for index, tokens in enumerate(lengths.get(asked, TYPICAL_OUTPUT_TOKENS)):
             answer = Usage(output_tokens=round(min(tokens, request.max_tokens)))
             totals[index] += cost_usd(spent + answer, price)
+        worst_usd = max(worst_usd, worst_case_usd(request, price))
     low, middle, high = totals
-    return Estimate(calls=len(trials), usd=middle, low_usd=low, high_usd=high)
+    return Estimate(calls=len(trials), usd=middle, low_usd=low, high_usd=high, worst_usd=worst_usd)
 
 
-def lengths(seen: Mapping[Asked, Sequence[int]]) -> dict[Asked, Lengths]:
+def lengths(seen: Mapping[Asked, Sequence[int]], *, max_tokens: int) -> dict[Asked, Lengths]:
     """How long answers will be, by those that were given.
 
     Args:
         seen: how many tokens each had.
+        max_tokens: that an answer may have now.
 
     Returns:
         The first and the last decile, around the mean; nothing of what has too few answers.
     """
     found: dict[Asked, Lengths] = {}
     for asked, tokens in seen.items():
-        ordered, tail = sorted(tokens), len(tokens) // 10
+        ordered, tail = sorted(min(one, max_tokens) for one in tokens), len(tokens) // 10
         if len(ordered) >= FEWEST_ANSWERS:
             mean = sum(ordered) / len(ordered)
-            found[asked] = (ordered[tail], mean, ordered[-1 - tail])
+            found[asked] = (min(ordered[tail], mean), mean, max(ordered[-1 - tail], mean))
     return found
 
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple
 
+from lift import forecast, resolve, revisions
 from lift import plan as planning
-from lift import resolve, revisions
 from lift.conditions import DEFAULT, Conditions
 from lift.dataset import Dataset, Selection
 from lift.errors import UsageError, counted, few
-from lift.evaluators import judge as judging
+from lift.forecast import Kept
 from lift.journal import Call, Journal, trials_of
-from lift.judging import Bench, votes_on
+from lift.judging import Bench
 from lift.names import check_names
 from lift.paths import exists
 from lift.plan import Estimate, Plan
-from lift.pricing import BATCH, Price, cost_usd, estimated_tokens, price_of
+from lift.pricing import BATCH, Price, price_of
 from lift.redact import redacted
 from lift.replies import Replies
-from lift.schema import ANSWER, SETTLED, CacheLife, Status, Trial, Usage
+from lift.schema import ANSWER, SETTLED, CacheLife, Status, Trial
 from lift.settings import Config, Settings, check_models, credential
 from lift.skill import SKILL_FILE, Skill
 
@@ -40,9 +40,6 @@ FRESH = re.compile(r"-\d{8}T\d{6}Z")
 
 BATCH_LIFE: CacheLife = "1h"
 """A batch may wait for longer than the short life before it is worked on."""
-
-VOTE_OUTPUT_TOKENS = (80, 150, 400)
-"""Low, middle and high length of a judge's answer."""
 
 
 @dataclass(frozen=True)
@@ -263,29 +260,33 @@ def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ..
     left = planning.left(plan.trials, so_far.ended, in_batches)
     if in_batches and not wanted.batch:
         notices += (f"{counted(len(in_batches), 'trial')} in a batch: lift collect",)
+    if so_far.waiting and not wanted.batch:
+        waits = f"{counted(so_far.waiting, 'call')} waiting for a batch will be made now instead"
+        notices += (f"{waits}, at twice its price; lift collect goes on with the batches",)
     fresh = wanted.fresh or wanted.again
     if not settings.cache_max_age and not wanted.again and so_far.reused:
         stay = "came from equal requests before and stay; --again asks for fresh ones"
         notices += (f"{counted(so_far.reused, 'answer')} of it {stay}",)
-    kept = _Kept((), 0) if fresh else _kept(config, plan, left, known, judged)
-    paid = [trial for trial in left if trial.key not in kept.answers]
     done = [t for t in plan.trials if so_far.ended.get(t.key, (0, None))[1] in SETTLED]
-    needed = sum(_votes(plan, trial, judged, settings) for trial in (*left, *done))
+    needed = {
+        which: sum(_votes(plan, trial, judged, settings) for trial in trials)
+        for which, trials in (("left", left), ("done", done))
+    }
     votes_in_batches = sum(call.part != ANSWER for call in so_far.in_batches)
-    missing = max(0, needed - so_far.votes - votes_in_batches)
-    life = (
-        BATCH_LIFE
-        if wanted.batch
-        else planning.cache_life(len(paid), concurrency=settings.concurrency)
+    cast = sum(so_far.votes.get(trial.key, 0) for trial in done)
+    missing = max(0, sum(needed.values()) - cast - votes_in_batches)
+    lacking = needed["done"] > cast
+    if lacking:
+        notices += so_far.replaced
+    life = BATCH_LIFE if wanted.batch else None
+    kept, estimate = _forecast(
+        config, plan, left, known, judged, votes=missing, lacking=lacking, fresh=fresh, life=life
     )
-    lengths = _lengths(config, plan) if paid else {}
-    calls = planning.estimate(plan, paid, known, cache_life=life, lengths=lengths)
-    votes = max(0, missing - kept.votes)
-    estimate = _with_votes(calls, votes, known[settings.judge_model]) if votes else calls
+    paid = [trial for trial in left if trial.key not in kept.answers]
     if wanted.batch:
         estimate = estimate.times(BATCH)
-    if so_far.spent_usd + estimate.usd > settings.max_cost_usd and estimate.calls:
-        notices += (_tight(estimate.usd, so_far.spent_usd, settings.max_cost_usd),)
+    if tight := forecast.tight(estimate, so_far.spent_usd, settings.max_cost_usd):
+        notices += (tight,)
     return Prepared(
         plan=plan,
         left=tuple(left),
@@ -296,72 +297,48 @@ def _prepared(config: Config, wanted: Wanted, plan: Plan, notices: tuple[str, ..
         spent_usd=so_far.spent_usd,
         notices=notices,
         prices=known,
-        cache_life=life,
+        cache_life=life or planning.cache_life(len(paid), concurrency=settings.concurrency),
         fresh=fresh,
         reused=len(left) - len(paid),
     )
 
 
-def _lengths(config: Config, plan: Plan) -> Mapping[planning.Asked, planning.Lengths]:
-    """How long answers will be, by those to the same datasets."""
-    path = config.path("journal")
-    if not exists(path):
-        return {}
-    names = [dataset.name for dataset in plan.datasets]
-    with Journal(path) as journal:
-        seen = journal.output_tokens(names, effort=config.settings.effort or None)
-        return planning.lengths(seen)
-
-
-class _Kept(NamedTuple):
-    """What is left to ask, and was given to an equal request before."""
-
-    answers: Collection[str]
-    """Keys of trials."""
-    votes: int
-    """On those answers."""
-
-
-def _kept(
+def _forecast(
     config: Config,
     plan: Plan,
     left: Sequence[Trial],
     known: Mapping[str, Price],
     judged: Collection[str],
-) -> _Kept:
-    path = config.path("journal")
-    if not exists(path):
-        return _Kept((), 0)
-    with Journal(path) as journal:
-        replies = kept_replies(config, journal, plan.backend)
-        if replies is None:
-            return _Kept((), 0)
-        keys = {
-            replies.key(
-                plan.request(trial, cacheable_tokens=known[trial.model].cacheable_tokens).question,
-                trial.label,
-            ): trial
-            for trial in left
-        }
-        given = replies.among([*keys])
-        answers = replies.answers([key for key in given if keys[key].dataset in judged])
-        votes = [
-            replies.key(vote.question, vote.label)
-            for key, evidence in answers.items()
-            for vote in votes_on(
-                keys[key], evidence, plan.item(keys[key]), bench=bench(config.settings),
-                journal=journal, voted=lambda *_: None,
-            )
-        ]  # fmt: skip
-        return _Kept({keys[key].key for key in given}, len(replies.among(votes)))
-
-
-def _tight(usd: float, spent_usd: float, ceiling_usd: float) -> str:
-    used = f", and ${spent_usd:.2f} is spent, or may be" if spent_usd else ""
-    return (
-        f"--max-cost-usd may come first: about ${usd:.2f} is expected{used};"
-        f" the ceiling is ${ceiling_usd:.2f}"
-    )
+    *,
+    votes: int,
+    lacking: bool,
+    fresh: bool,
+    life: CacheLife | None,
+) -> tuple[Kept, Estimate]:
+    """What equal requests were given before, and what the rest will cost."""
+    settings, path = config.settings, config.path("journal")
+    with ExitStack() as stack:
+        journal = stack.enter_context(Journal(path)) if exists(path) else None
+        kept = forecast.NOTHING
+        replies = kept_replies(config, journal, plan.backend) if journal and not fresh else None
+        if replies:
+            kept = forecast.kept(
+                replies, plan, left, prices=known, judged=judged, bench=bench(settings),
+                lacking=lacking,
+            )  # fmt: skip
+        paid = [trial for trial in left if trial.key not in kept.answers]
+        known_lengths = (
+            forecast.lengths(journal, plan, effort=settings.effort or None)
+            if journal and paid
+            else {}
+        )
+        life = life or planning.cache_life(len(paid), concurrency=settings.concurrency)
+        estimate = planning.estimate(plan, paid, known, cache_life=life, lengths=known_lengths)
+        if cast := max(0, votes - kept.votes):
+            model = settings.judge_model
+            each = forecast.vote_usd(journal, judged, model=model, price=known[model])
+            estimate = forecast.with_votes(estimate, cast, each)
+        return kept, estimate
 
 
 def _unshown(skill: Skill) -> str:
@@ -371,20 +348,23 @@ def _unshown(skill: Skill) -> str:
     return f"the model is shown {SKILL_FILE} alone, not {few(named, 3)}" if named else ""
 
 
-def unconfirmed(prepared: Prepared, settings: Settings, *, fix: str) -> UsageError | None:
-    """The error of a run that nobody said yes to; None where it is cheap enough to need no yes.
+def unconfirmed(
+    experiment: str, estimate: Estimate, settings: Settings, *, fix: str
+) -> UsageError | None:
+    """The error of calls that nobody said yes to; None where they are cheap enough to need no yes.
 
     Args:
-        prepared: the run.
+        experiment: its name.
+        estimate: of the calls.
         settings: above which cost a yes is needed.
         fix: how it is said.
     """
-    usd, limit = prepared.estimate.usd, settings.confirm_above_usd
+    usd, limit = estimate.usd, settings.confirm_above_usd
     if usd <= limit:
         return None
     return UsageError(
         f"about ${usd:.2f} is more than confirm_above_usd, ${limit:.2f}",
-        where=prepared.plan.experiment,
+        where=experiment,
         fix=fix,
     )
 
@@ -392,24 +372,40 @@ def unconfirmed(prepared: Prepared, settings: Settings, *, fix: str) -> UsageErr
 @dataclass(frozen=True)
 class _SoFar:
     ended: Mapping[str, tuple[int, Status]]
-    votes: int
+    votes: Mapping[str, int]
+    """Key of a trial's first attempt → how many it has."""
     spent_usd: float
     in_batches: Collection[Call]
     reused: int = 0
     """Answers that were given to equal requests before."""
+    waiting: int = 0
+    """Calls that wait for a batch."""
+    replaced: tuple[str, ...] = ()
+    """Says which votes are replaced where others are cast."""
 
 
 def _so_far(config: Config, experiment: str) -> _SoFar:
     path = config.path("journal")
     if not exists(path):
-        return _SoFar({}, 0, 0.0, ())
+        return _SoFar({}, {}, 0.0, ())
     with Journal(path) as journal:
         return _SoFar(
             journal.ended(experiment),
-            journal.votes_cast(experiment, model=config.settings.judge_model),
+            journal.votes_cast(
+                experiment,
+                model=config.settings.judge_model,
+                most=config.settings.judge_votes,
+            ),
             sum(journal.spent_usd(experiment)),
             journal.in_batches(experiment),
             sum(one.answers for one in journal.reused(experiment)),
+            journal.waiting(experiment),
+            tuple(
+                f"{counted(one.votes, 'vote')} of {one.model} will be replaced;"
+                f" --judge-model {one.model} keeps them"
+                for one in journal.judges(experiment)
+                if one.votes and one.model != config.settings.judge_model
+            ),
         )
 
 
@@ -421,17 +417,3 @@ def _judged(dataset: Dataset, wanted: bool | None) -> bool:
 def _votes(plan: Plan, trial: Trial, judged: frozenset[str], settings: Settings) -> int:
     has_criteria = trial.dataset in judged and plan.item(trial).judge is not None
     return settings.judge_votes if has_criteria else 0
-
-
-def _with_votes(answers: Estimate, votes: int, price: Price) -> Estimate:
-    tokens = estimated_tokens(judging.SYSTEM) + 2 * planning.TYPICAL_OUTPUT_TOKENS[1]
-    low, middle, high = (
-        votes * cost_usd(Usage(input_tokens=tokens, output_tokens=output), price)
-        for output in VOTE_OUTPUT_TOKENS
-    )
-    return Estimate(
-        calls=answers.calls + votes,
-        usd=answers.usd + middle,
-        low_usd=answers.low_usd + low,
-        high_usd=answers.high_usd + high,
-    )

@@ -148,6 +148,7 @@ def _result(found: Recorded, pair: Pair) -> Result:
                 comparison.scored,
                 usd_per_trial=_prices(found),
                 in_batches=experiment.in_batches,
+                skipped=int((found.trials[frames.STATUS] == Status.SKIPPED).sum()),
             )
         ),
         recorded=found,

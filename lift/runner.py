@@ -153,7 +153,7 @@ class Run:
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):
                     group.create_task(self._worker())
-                group.create_task(asyncio.to_thread(self.meanwhile))
+                group.create_task(self._beside())
         if isinstance(self._stopped, CeilingReached):
             for job in self._rest:
                 job.finish(self._unanswered(Status.SKIPPED, "the ceiling came first"))
@@ -161,6 +161,13 @@ class Run:
             raise self._bug
         if self._stopped:
             raise self._stopped
+
+    async def _beside(self) -> None:
+        """Do what is done meanwhile; what is wrong with it is told when all calls have ended."""
+        try:
+            await asyncio.to_thread(self.meanwhile)
+        except Exception as bug:  # noqa: BLE001 - raised by `all`, once nothing is in flight
+            self._bug = self._bug or bug
 
     @property
     def asks(self) -> bool:

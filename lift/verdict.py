@@ -91,6 +91,7 @@ def claims(
     usd_per_trial: Mapping[str, float] | None = None,
     triggered: float | None = None,
     in_batches: int = 0,
+    skipped: int = 0,
 ) -> list[Claim]:
     """The verdict on each model of a comparison.
 
@@ -102,6 +103,7 @@ def claims(
         triggered: share of with-skill trials that loaded the skill; None where it cannot but be
             loaded.
         in_batches: calls that are not answered yet.
+        skipped: trials that the ceiling left out.
     """
     models = sorted(comparison.categories[MODEL].unique())
     return [
@@ -112,7 +114,7 @@ def claims(
             margin=margin,
             usd_per_trial=(usd_per_trial or {}).get(model, 0.0),
             triggered=triggered,
-            in_batches=in_batches,
+            completes=_completes(in_batches, skipped),
         )
         for model in models
     ]
@@ -126,12 +128,12 @@ def _claim(
     margin: float,
     usd_per_trial: float,
     triggered: float | None,
-    in_batches: int,
+    completes: str,
 ) -> Claim:
     pairs = comparison.deltas[comparison.deltas[MODEL] == model]
     if why := comparison.unfit.get(model):
         return _nothing(model, Verdict.INVALID, pairs, f"{why}; the numbers may not be compared",
-                        _completes(in_batches))  # fmt: skip
+                        completes)  # fmt: skip
     if triggered is not None and triggered < LEAST_TRIGGERED:
         return _nothing(model, Verdict.NOT_ACTIVATED, pairs,
                         f"the skill loaded in {triggered:.0%} of the trials only",
@@ -140,10 +142,12 @@ def _claim(
     return _measured(model, comparison, pairs, base, other, margin, usd_per_trial)
 
 
-def _completes(in_batches: int) -> str:
+def _completes(in_batches: int, skipped: int) -> str:
     """What to do about an incomplete run."""
     if in_batches:
         return f"lift collect fetches {counted(in_batches, 'call')} that wait in batches"
+    if skipped:
+        return "run the same command again with a higher --max-cost-usd: it asks what is missing"
     return "run the same command again: it asks what is missing"
 
 

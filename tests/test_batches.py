@@ -285,7 +285,7 @@ def test_no_wait_submits_and_leaves(project, serve):
 
     assert left["in_batches"] == 20
     assert looked.returncode == 0
-    assert "20 calls left to batches; lift collect gets the answers" in looked.stderr
+    assert "20 calls left for batches; lift collect goes on with them" in looked.stderr
     assert looked.stdout == ""
     waits = project.lift("compare").stdout
     assert "lift collect fetches 20 calls that wait in batches" in " ".join(waits.split())
@@ -295,6 +295,45 @@ def test_no_wait_submits_and_leaves(project, serve):
     model.held = False
     assert result(project.lift("collect", "--no-wait", "--json"))["experiment"]["answered"] == 20
     assert sizes(model) == [20]
+
+
+def test_a_run_that_asks_what_waits_for_a_batch_says_what_that_costs(project, serve):
+    model = serve(greets)
+    model.held = True
+    project.skill.write_text(project.skill.read_text("utf-8") + "x" * 8000, "utf-8")
+    project.lift("--full", "--batch", "--no-wait")
+    assert sum(sizes(model)) == 11  # one writes the prompt cache; the others wait to read it
+    done = project.lift("--full", "--dry-run")
+
+    assert "11 trials in a batch: lift collect\n" in done.stderr
+    assert "9 calls waiting for a batch will be made now instead, at twice its price" in done.stderr
+    assert "; 9 calls, about" in done.stdout
+    assert "instead" not in project.lift("--full", "--batch", "--dry-run").stderr
+
+
+def test_another_judge_waits_for_the_votes_in_a_batch(judged, serve):
+    model = serve(judges)
+
+    def hold_votes() -> None:
+        model.held = any(is_vote(one["params"]) for one in model.batches[-1].requests)
+
+    model.after_taking = hold_votes
+    judged.lift("--full", "--batch", "--no-wait")
+    while not model.held:
+        judged.lift("collect", "--no-wait")
+    same = judged.lift("judge")
+    other = judged.lift("judge", "--judge-model", "claude-sonnet-5")
+    run = judged.lift("--full", "--judge-model", "claude-sonnet-5")
+
+    assert same.returncode == 0
+    assert "20 calls wait in batches: lift collect" in same.stderr
+    for refused in (other, run):
+        assert refused.returncode == 2
+        assert "20 votes of claude-haiku-5-5 in a batch" in refused.stderr
+    assert model.calls == []
+    model.held = False
+    judges_of = json.loads(judged.lift("collect", "--json").stdout)["judges"]
+    assert [(one["model"], one["votes"]) for one in judges_of] == [("claude-haiku-5-5", 20)]
 
 
 def test_collecting_goes_on_with_every_experiment_that_waits(project, serve):

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lift.dataset import Selection, discover, load
+from lift.dataset import Item, Selection, discover, load
 from lift.errors import DatasetError
+from lift.evaluators import Rubric
 
 GOOD = """from lift import Dataset, Item, Rubric
 DATASET = Dataset(name="d", skill="s", items=[
@@ -90,6 +91,12 @@ def test_a_bad_item_names_module_item_and_field(tmp_path: Path, bad: str, what: 
     assert what in refused.value.what
     assert refused.value.where == f"{path}{where}"
     assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["judge", "score", "passed", "errored"])
+def test_an_evaluator_is_named_like_no_score_beside_it(name: str):
+    with pytest.raises(ValueError, match=f"'{name}' names another score"):
+        Item(id="a", category="c", prompt="p", rubric=Rubric(name=name, must_use=["a"]))
 
 
 def test_duplicate_ids_are_refused(tmp_path: Path):

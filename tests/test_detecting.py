@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from typing import Any
 
 import pytest
@@ -66,7 +67,9 @@ def test_what_is_known_comes_from_the_latest_run_in_which_enough_moved(project, 
     project.lift("--quick")
     found, these_only = planned(project, "--full", "--repeats", "3")["detectable"]
 
-    known = Split(0.197917 - 0.01875, 0.01875, None)  # by hand, of the scores above
+    # by hand: of the scores above, and as if five items of the priors were among the ten
+    between, within = 0.197917 - 0.01875, 0.01875
+    known = Split((10 * between + 5 * 0.122) / 15, (10 * within + 5 * 0.08) / 15, None)
     assert found["measured_in"] == "first"
     assert found["between"] == pytest.approx(known.between, abs=1e-5)
     assert found["within"] == pytest.approx(known.within)
@@ -89,12 +92,39 @@ def test_another_model_or_pair_of_conditions_is_another_matter(project, serve):
         "detectable"
     ]
 
-    assert both[0].startswith("claude-sonnet-5-5 can show a change of ±")
+    assert both[0].startswith("claude-sonnet-5-5: can show a change of ±")
     assert both[0].endswith("for items like these, or more (80% power; scores scatter as in first)")
-    assert both[1].startswith("claude-opus-5-5 can show a change of ±")
+    assert both[1].startswith("claude-opus-5-5: can show a change of ±")
     assert "assumed variances" in both[1]
     assert (changed["base"], changed["other"]) == ("old_skill", "with_skill")
     assert changed["measured_in"] is None
+
+
+@pytest.mark.parametrize("change", ["invalid", "effort", "itself"])
+def test_a_run_that_is_invalid_or_asked_otherwise_teaches_nothing(project, serve, change):
+    def script(body: dict[str, Any], attempt: int) -> Says:
+        status = 400 if change == "invalid" and "person 9" in json.dumps(body) else 200
+        return Says(scatters(body, attempt).text, status=status)
+
+    serve(script)
+    effort = ("--effort", "low") if change == "effort" else ()
+    project.lift("--full", "--repeats", "2", "--experiment", "first", *effort)
+    name = "first" if change == "itself" else "next"
+    found, _ = planned(project, "--full", "--repeats", "3", "--experiment", name)["detectable"]
+
+    assert found["measured_in"] is None
+
+
+def test_each_pair_of_conditions_is_named_where_there_are_several(project, serve):
+    serve(greets)
+    old = project.root / "old"
+    old.mkdir()
+    (old / "SKILL.md").write_text("---\nname: greet\ndescription: d\n---\nSay hello.\n", "utf-8")
+    conditions = "with_skill,without_skill,old_skill=old"
+    done = project.lift("--full", "--conditions", conditions, "--dry-run").stdout.splitlines()
+
+    assert done[1].startswith("with_skill minus without_skill: can show")
+    assert done[2].startswith("with_skill minus old_skill: can show")
 
 
 def test_one_item_once_shows_nothing_whatever_it_is(project, serve):
@@ -127,6 +157,22 @@ def test_a_run_says_what_it_can_show_once_and_only_where_it_asks(project, serve)
 
     assert first.stderr.count("can show a change of ±") == 1
     assert "can show" not in again.stderr + project.lift("--full", "--dry-run").stdout
+
+
+def test_what_is_wrong_with_what_it_goes_by_costs_no_answer(project, serve):
+    model = serve(scatters)
+    project.lift("--full", "--repeats", "2", "--experiment", "first")
+    with sqlite3.connect(project.root / ".lift" / "journal.db") as journal:
+        journal.execute("UPDATE scores SET value = 9e999 WHERE trial = 3")
+    journal.close()
+    model.calls.clear()
+    done = project.lift("--full", "--experiment", "next", "--no-cache")
+
+    assert done.returncode == 3
+    assert "a bug in lift: ValueError" in done.stderr
+    assert len(model.calls) == 20
+    shown = project.lift("show", "--experiment", "next", "--json").stdout
+    assert {trial["status"] for trial in json.loads(shown)["trials"]} == {"ok"}
 
 
 def test_a_dear_run_says_what_it_can_show_before_the_question(project, serve):
@@ -174,6 +220,16 @@ def test_too_few_answers_or_those_of_another_effort_say_nothing_of_lengths(proje
     known = planned(project, "--full", "--effort", "low", "--no-cache")
 
     assert few["usd"] == other["usd"] == typical["usd"] > known["usd"]
+
+
+def test_what_was_cut_off_counts_as_long_as_it_may_be_now(project, serve):
+    serve(lambda *_: Says("hello(", stop_reason="max_tokens", output_tokens=150))
+    project.lift("--full", "--max-tokens", "150")
+    short = planned(project, "--full", "--max-tokens", "100", "--no-cache")
+    wide = planned(project, "--full", "--max-tokens", "4000", "--no-cache")
+
+    assert wide["usd"] - short["usd"] == pytest.approx(20 * (4000 - 100) * 10 / 1e6)
+    assert wide["usd"] == wide["low_usd"] == wide["high_usd"]
 
 
 def test_lengths_of_one_dataset_say_nothing_of_another(project, serve):

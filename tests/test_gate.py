@@ -157,7 +157,7 @@ def test_a_result_with_reused_answers_says_so(project, serve):
     project.skill.write_text(project.skill.read_text() + "Be kind.\n", "utf-8")
     project.lift("--full", "--repeats", "3", "--out", "result.json")
 
-    says = "30 answers of it came from earlier runs; what is recorded is better asked --no-cache"
+    says = "30 answers of the experiment came from earlier runs; --no-cache asks for new ones"
     assert says in project.lift("gate").stdout
     assert says in project.lift("gate", "greet", "result.json").stdout
 

@@ -367,7 +367,7 @@ def test_on_a_full_disk_votes_in_flight_are_still_recorded(small_disk: Path):
             cast_all(journal, trial, before := [])
     filler.unlink()
     with Journal(small_disk / "journal.db") as journal:
-        assert journal.votes_cast("e", model="j") == len(before)
+        assert sum(journal.votes_cast("e", model="j", most=99).values()) == len(before)
 
 
 def test_a_run_that_was_killed_counts_what_it_had_in_flight(journal: Journal):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import Any
@@ -152,6 +153,56 @@ def test_an_answer_the_judge_garbles_is_no_zero_and_is_asked_again(project, serv
     assert {row["base"] for row in second["judged"]} == {1.0}
 
 
+def test_votes_are_told_with_their_cost_before_they_are_cast_and_asked_about(project, serve):
+    model = serve(judged())
+    project.lift("--quick", "--no-judge")
+    model.calls.clear()
+    project.variables["LIFT_CONFIRM_ABOVE_USD"] = "0.0001"
+    refused = project.lift("judge")
+    assert (refused.returncode, len(model.calls)) == (2, 0)
+    assert re.search(r"12 votes, about \$0\.00 \(\$0\.00 to \$0\.00\)\n", refused.stderr)
+
+    done = project.lift("judge", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "votes 12/12 · $" in done.stderr
+    assert "votes" not in project.lift("judge").stderr
+
+
+def test_what_is_replaced_is_told_and_what_was_cast_before_costs_nothing(project, serve):
+    model = serve(judged())
+    project.lift("--quick")
+    project.lift("judge", "--judge-model", "claude-sonnet-5-5")
+    model.calls.clear()
+    dry = project.lift("--quick", "--dry-run")
+
+    assert "12 votes of claude-sonnet-5-5 will be replaced" in dry.stderr
+    assert "; 0 calls, about $0.00" in dry.stdout
+    assert project.lift("--quick").returncode == 0
+    assert model.calls == []
+    assert "replaced" not in project.lift("--quick", "--dry-run").stderr
+
+
+def test_votes_of_which_there_are_too_many_are_not_taken_for_those_that_lack(project, serve):
+    serve(judged())
+    project.lift("--quick", "--judge-votes", "5", "--experiment", "e")
+    dry = json.loads(project.lift("--full", "--experiment", "e", "--dry-run", "--json").stdout)
+
+    assert dry["calls"] == 2 * 7 + 2 * 7
+
+
+def test_votes_are_expected_to_cost_what_they_cost_before(project, serve):
+    serve(judged())
+    project.lift("--full")
+    shown = json.loads(project.lift("show", "--json", "greet-0").stdout)["trials"]
+    each = shown[0]["votes"][0]["evidence"]["cost_usd"]
+    fresh = ("--full", "--no-cache", "--again", "--dry-run", "--json")
+    whole, answers = (
+        json.loads(project.lift(*fresh, *more).stdout)["usd"] for more in ((), ("--no-judge",))
+    )
+
+    assert whole - answers == pytest.approx(20 * each)
+
+
 def test_no_judge_and_a_judge_later(project, serve):
     model = serve(judged())
     result = json.loads(project.lift("--quick", "--no-judge", "--json").stdout)
@@ -232,6 +283,41 @@ def test_no_mean_is_of_two_judges_and_what_the_first_cost_stays(project, serve):
     paid = sum(vote["evidence"]["cost_usd"] for one in shown for vote in one["votes"])
     spent = [one["experiment"]["cost_usd"] for one in (before, after)]
     assert spent[1] - spent[0] == pytest.approx(3 * paid)
+
+
+def test_a_second_judge_that_cannot_be_read_takes_nothing_from_the_first(project, serve):
+    model = serve(judged(5))
+    first = json.loads(project.lift("--quick", "--judge-votes", "2", "--json").stdout)
+    model.script = judged("not today")
+    second = ("--judge-model", "claude-sonnet-5")
+    done = project.lift("judge", *second, "--judge-votes", "1", "--json")
+
+    after = json.loads(done.stdout)
+    assert after["judged"] == first["judged"]
+    assert [(one["model"], one["votes"]) for one in after["judges"]] == [("claude-haiku-5-5", 24)]
+    assert after["experiment"]["cost_usd"] > first["experiment"]["cost_usd"]
+    model.script = judged(0)
+    after = json.loads(project.lift("judge", *second, "--judge-votes", "1", "--json").stdout)
+    assert [(one["model"], one["votes"]) for one in after["judges"]] == [("claude-sonnet-5", 12)]
+
+
+def test_what_two_judges_said_of_different_trials_is_not_compared(project, serve):
+    model = serve(judged(5))
+    project.lift("--quick")
+    votes_of_second = itertools.count()
+
+    def breaks_off(body: dict[str, Any], attempt: int) -> Says:
+        return Says(votes(0)) if next(votes_of_second) < 5 else Says(status=400)
+
+    model.script = breaks_off
+    project.lift("judge", "--judge-model", "claude-sonnet-5", "--concurrency", "1")
+    done = project.lift("compare", "--json")
+    shown = " ".join(project.lift("compare").stdout.split())
+
+    (everything,) = [r for r in json.loads(done.stdout)["judged"] if r["category"] == "all"]
+    assert (everything["base"], everything["other"]) == (1.0, 1.0)
+    assert "judge claude-haiku-5-5: +0.00" in shown
+    assert "5 votes of claude-sonnet-5 left out: most are of another judge" in shown
 
 
 def test_killed_while_judging_no_answer_and_no_vote_is_asked_again(project, serve):

@@ -113,6 +113,21 @@ def test_no_answer_is_expected_to_be_longer_than_it_may_be():
     assert estimate.usd - estimate.low_usd == pytest.approx(6 * 50 * 10 / 1e6)
 
 
+@pytest.mark.parametrize(
+    ("tokens", "most", "expected"),
+    [
+        ([10] * 8 + [1000] * 2, 5000, (10, 208, 1000)),
+        ([10] * 19 + [10_000], 20_000, (10, 509.5, 509.5)),  # one answer in 20 makes the mean
+        ([100, 100, 8000, 8000, 8000], 1000, (100, 640, 1000)),
+        ([7] * 4, 100, None),
+    ],
+)
+def test_lengths_are_a_mean_within_its_range(tokens, most, expected):
+    found = planning.lengths({("d", "with_skill", MODEL): tokens}, max_tokens=most)
+
+    assert found.get(("d", "with_skill", MODEL)) == expected
+
+
 def test_the_expected_cost_counts_one_cache_write():
     plan = made(repeats=1, max_tokens=1000)
     estimate = planning.estimate(plan, plan.trials, PRICES, lengths=LENGTHS)

@@ -32,7 +32,10 @@ def test_where_several_evaluators_score_each_says_what_changed(project, serve):
     style = 'evaluators=[Rubric(name="style", must_not_use=["hello("])],'
     project.dataset(module.replace("quick=", f"{style} quick="))
     project.lift("--full", "--experiment", "two")
-    says = "evaluators of greetings: rubric +1.00 (0.00 to 1.00), style -1.00 (1.00 to 0.00)"
+    says = (
+        "evaluators of greetings: rubric +1.00 (0.00 to 1.00, 10 items),"
+        " style -1.00 (1.00 to 0.00, 10 items)"
+    )
 
     assert says in " ".join(project.lift("compare").stdout.split())
     assert says in project.lift("report").stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import threading
@@ -200,11 +201,18 @@ def test_an_interrupt_does_not_wait_for_calls_that_wait_for_their_turn(project, 
 
 def test_a_ceiling_that_may_come_first_is_told_of_before(project, serve):
     serve(greets)
-    tight = project.lift("--full", "--max-cost-usd", "0.05", "--dry-run")
+    none = project.lift("--full", "--max-cost-usd", "0.05", "--dry-run")
+    tight = project.lift("--full", "--max-cost-usd", "0.2", "--dry-run")
     wide = project.lift("--full", "--max-cost-usd", "5", "--dry-run")
+    (usd,) = [float(found) for found in re.findall(r"about \$([\d.]+) \(", tight.stdout)]
 
+    assert "--max-cost-usd lets no call start: one may cost $0.0821; the ceiling is $0.05\n" in (
+        none.stderr
+    )
+    assert usd < 0.2 < usd + 0.0821  # the last calls would not start
     assert "--max-cost-usd may come first: about $" in tight.stderr
-    assert "may come first" not in wide.stderr
+    assert ", and a call starts only where $0.0821 fit; the ceiling is $0.20\n" in tight.stderr
+    assert "--max-cost-usd" not in wide.stderr
 
 
 def test_files_that_the_skill_names_and_the_model_is_not_shown_are_told_of(project):

@@ -39,6 +39,7 @@ from lift.stats import (
     repeats_for,
     sign_flip,
     split_variance,
+    tempered,
     wilson,
 )
 from lift.stats.shared import flips, labels, p_values
@@ -696,6 +697,26 @@ def test_the_fewest_items_that_show_an_effect_and_what_they_cost(scope: Scope):
     assert (need.trials, need.cost_usd) == (need.items * 4, close(need.items * 0.04))
     assert detectable(PRIOR, items=need.items, repeats=2, scope=scope) <= 0.2
     assert detectable(PRIOR, items=need.items - 1, repeats=2, scope=scope) > 0.2
+
+
+@pytest.mark.parametrize(
+    ("n", "repeats", "scope"), [(10, 2, LIKE), (10, 3, LIKE), (100, 1, LIKE), (3, 2, ONLY)]
+)
+def test_what_nothing_scattered_in_promises_no_more_than_can_be_shown(
+    n: int, repeats: int, scope: Scope
+):
+    """A skill that fixed all of ten items, measured; then one that fixes a share of the trials."""
+    known = tempered(Split(0.0, 0.0, None), 10)
+    effect = detectable(known, items=n, repeats=repeats, scope=scope, step=1.0)
+    draws = np.random.default_rng(5)
+    shown = 0
+    for _ in range(150):
+        base = np.zeros((n, repeats))
+        other = (draws.random((n, repeats)) < effect).astype(float)
+        test = permute_labels(base, other) if scope is ONLY else sign_flip(other.mean(axis=1))
+        shown += test.p <= 0.05
+
+    assert shown / 150 > 0.65
 
 
 def test_repeats_settle_what_noise_hides_and_nothing_else():

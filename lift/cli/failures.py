@@ -32,7 +32,7 @@ def ended(failed: BaseException) -> int:
         note(f"{'interrupted' if pressed else 'stopped'} before anything was asked")
         return INTERRUPTED
     try:
-        streams.flush()
+        streams.flush(probe=isinstance(failed, OSError) and failed.filename is None)
     except (CouldNotRun, BrokenPipeError) as unwritable:
         # what stopped the command may be just that
         failed = unwritable if isinstance(failed, OSError) else failed

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--record", is_flag=True, help="Raise the baseline if accepted; a ledger row anyway.")
 @click.option("--pr", metavar="PR", help="The pull request; --record needs it.")
 @click.option("--pages", metavar="NAMES", help="Pages it cites, with commas; --record needs them.")
-@click.option("--strict/--confident", default=True, help="Means alone, or p ≤ 0.05 too.")
+@click.option("--strict/--confident", default=True, help="Means alone [default], or p ≤ 0.05 too.")
 @click.option("--rebase", is_flag=True, help="Record anew where items, checks or exposure changed.")
 @click.option("--allow-noisy", is_flag=True, help="Record with fewer than 3 repeats.")
 @settings("journal")

@@ -38,7 +38,7 @@ def print_left(experiment: str, calls: int, *, as_json: bool) -> None:
     """Say that an experiment waits for batches, where its comparison would be printed."""
     if as_json:
         print_json({"experiment": experiment, "in_batches": calls})
-    note(f"{experiment}: {counted(calls, 'call')} left to batches; lift collect gets the answers")
+    note(f"{experiment}: {counted(calls, 'call')} left for batches; lift collect goes on with them")
 
 
 def check_out(out: str | None) -> None:

@@ -6,10 +6,11 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
-from lift.cli.notes import note
+from lift.cli.notes import above, note
 from lift.errors import counted
 from lift.schema import SETTLED, Evidence, Status, Trial, Vote
 
@@ -26,17 +27,21 @@ ANSWERS, VOTES = "answers", "votes"
 
 
 class Tally:
-    """What ended so far, in words."""
+    """What ended so far, in words.
 
-    def __init__(self, prepared: Prepared, ceiling_usd: float) -> None:
-        self.total: Counter[str] = Counter(trial.condition for trial in prepared.left)
-        if prepared.votes_left:
-            self.total[VOTES] = prepared.votes_left
+    Args:
+        total: condition → trials to be asked; and votes.
+        spent_usd: before.
+        ceiling_usd: that it must not pass.
+    """
+
+    def __init__(self, total: Counter[str], spent_usd: float, ceiling_usd: float) -> None:
+        self.total = total
         self.ended: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.errors = 0
         self.reused: Counter[str] = Counter()
-        self.spent_usd = prepared.spent_usd
+        self.spent_usd = spent_usd
         self.ceiling_usd = ceiling_usd
         self.began = time.monotonic()
 
@@ -165,10 +170,24 @@ class Looks(Silent):
         note(f"{experiment}: {done} of {asked} calls ended, {elapsed}")
 
 
+def watching(prepared: Prepared, config: Config) -> AbstractContextManager[Watcher]:
+    """Who is told of each trial of a run that ends."""
+    total = Counter[str](trial.condition for trial in prepared.left)
+    if prepared.votes_left:
+        total[VOTES] = prepared.votes_left
+    return watched(total, prepared.spent_usd, config)
+
+
 @contextmanager
-def watching(prepared: Prepared, config: Config) -> Iterator[Watcher]:
-    """Who is told of each trial that ends; a bar on a terminal, lines elsewhere."""
-    tally = Tally(prepared, config.settings.max_cost_usd)
+def watched(total: Counter[str], spent_usd: float, config: Config) -> Iterator[Watcher]:
+    """Who is told of what ends; a bar on a terminal, lines elsewhere.
+
+    Args:
+        total: condition → trials to be asked; and votes.
+        spent_usd: before.
+        config: has the ceiling.
+    """
+    tally = Tally(total, spent_usd, config.settings.max_cost_usd)
     if not sys.stderr.isatty():
         yield Lines(tally)
         return
@@ -180,5 +199,7 @@ def watching(prepared: Prepared, config: Config) -> Iterator[Watcher]:
         BarColumn(bar_width=24),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    console = Console(stderr=True)
+    say = partial(console.print, markup=False, highlight=False, soft_wrap=True)
+    with Progress(*columns, console=console) as progress, above(say):
         yield Bar(tally, progress)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from lift.cli.costs import YES, about, confirmed
 from lift.cli.notes import note
 from lift.cli.options import FAIL_ON, JSON, NO_CACHE, NO_WAIT, settings
 from lift.cli.printed import print_left
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Print calls, cost and what it can show, and stop.")
 @click.option("--out", type=click.Path(), metavar="FILE", help="Write the result there, as JSON.")
 @FAIL_ON
-@click.option("--yes", is_flag=True, help="Do not ask, whatever the expected cost.")
+@YES
 @settings(
     "skill", "backend", "max_cost_usd", "concurrency", "max_tokens", "effort", "judge_model",
     "judge_votes", "deadline_s", "cache_max_age", "price", "journal",
@@ -107,7 +107,7 @@ def command(
         return
     note(_plan_line(prepared))
     tell = partial(_tell_detectable, config, prepared)
-    told = _confirm(prepared, config, yes=yes, tell=tell)
+    told = confirmed(prepared.plan.experiment, prepared.estimate, config, yes=yes, tell=tell)
     if wanted["batch"] and not told:
         tell()
     if prepared.plan.backend == "messages" and prepared.estimate.calls and not wanted["batch"]:
@@ -170,8 +170,7 @@ def _plan_line(prepared: Prepared) -> str:
         line += f", {prepared.in_batches} in a batch"
     if prepared.reused:
         line += f", {prepared.reused} answered before by an equal request"
-    line += f"; {counted(estimate.calls, 'call')}, about ${estimate.usd:.2f}"
-    return line + f" (${estimate.low_usd:.2f} to ${estimate.high_usd:.2f})"
+    return f"{line}; {counted(estimate.calls, 'call')}, {about(estimate)}"
 
 
 def _detectables(config: Config, prepared: Prepared) -> list[Detectable]:
@@ -225,27 +224,6 @@ def _print_plan(config: Config, prepared: Prepared, *, as_json: bool) -> None:
         "detectable": [one.model_dump() for one in _detectables(config, prepared)],
     }
     print_json(content)
-
-
-def _confirm(prepared: Prepared, config: Config, *, yes: bool, tell: Callable[[], None]) -> bool:
-    """Ask where it is dear; whether it was, so that what it can show is told.
-
-    Args:
-        prepared: the run.
-        config: above which cost a yes is needed.
-        yes: whether it was given beforehand.
-        tell: says what the money buys.
-    """
-    from lift.prepare import unconfirmed
-
-    problem = unconfirmed(prepared, config.settings, fix="add --yes, or raise confirm_above_usd")
-    if yes or problem is None:
-        return False
-    tell()
-    if not sys.stdin.isatty():
-        raise problem
-    click.confirm("Go on?", abort=True, err=True)
-    return True
 
 
 def _check(result: Result, thresholds: Sequence[Threshold]) -> None:

@@ -37,14 +37,18 @@ def ready() -> None:
         )
 
 
-def flush() -> None:
+def flush(*, probe: bool = False) -> None:
     """Write what is still in standard output's buffer.
+
+    Args:
+        probe: write a line end, too: a text that was longer than the buffer left nothing in it.
 
     Raises:
         CouldNotRun: it cannot be written.
         BrokenPipeError: what reads it is gone.
     """
     try:
+        sys.stdout.write("\n" if probe else "")
         sys.stdout.flush()
     except OSError as bad:
         give_up()

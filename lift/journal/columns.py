@@ -96,12 +96,21 @@ class Columns(Database):
         return columns
 
     def judge_columns(self, experiment: str) -> dict[str, Column]:
-        """What each judge says of each attempt, the mean of its votes; as `score_columns`."""
+        """What each judge says of each attempt, the mean of its votes; as `score_columns`.
+
+        It is the model with the most votes: where another one is at it, or broke off, what either
+        says of different trials is not compared.
+        """
         columns, _ = self._columns(
             experiment,
             """
             FROM (SELECT id, attempt, evaluator, avg(value) AS value
-                FROM trials JOIN votes ON votes.trial = id WHERE experiment = :experiment
+                FROM trials JOIN votes ON votes.trial = id
+                WHERE experiment = :experiment AND votes.model = (
+                    SELECT votes.model FROM trials JOIN votes ON votes.trial = id
+                    WHERE experiment = :experiment
+                    GROUP BY votes.model ORDER BY count(value) DESC, votes.model LIMIT 1
+                )
                 GROUP BY id, attempt, evaluator)
             """,
             names={"evaluator": "evaluator"},

@@ -9,8 +9,8 @@ from lift.conditions import Pair
 from lift.journal.database import Database
 from lift.plan import Asked
 
-RECENT_TRIALS = 5_000
-"""So many of the latest are looked at."""
+RECENT = 5_000
+"""So many of the latest answers, or votes, are looked at."""
 RECENT_EXPERIMENTS = 20
 
 
@@ -18,26 +18,36 @@ class Past(Database):
     """What a plan asks."""
 
     def output_tokens(
-        self, datasets: Collection[str], *, effort: str | None
+        self, datasets: Collection[str], *, effort: str | None, max_tokens: int
     ) -> dict[Asked, list[int]]:
         """How long the latest answers to the items of datasets were.
 
         Args:
             datasets: their names.
             effort: that the answers were asked with; another one makes other lengths.
+            max_tokens: that an answer may have now. One that was cut off earlier counts as so long:
+                nobody knows where it would have ended.
         """
         with self._explained():
             rows = self._db.execute(
                 """
-                SELECT dataset, condition, model, output_tokens
+                SELECT dataset, condition, model,
+                    iif(output_tokens >= json_extract(content, '$.max_tokens'),
+                        max(output_tokens, :max_tokens), output_tokens)
                 FROM trials JOIN experiments ON name = experiment
                     JOIN conditions ON hash = condition_hash JOIN attempts ON trial = trials.id
-                WHERE trials.id > (SELECT max(id) FROM trials) - :recent
+                WHERE trials.id >= (SELECT min(trial) FROM
+                        (SELECT trial FROM attempts ORDER BY trial DESC LIMIT :recent))
                     AND dataset IN (SELECT value FROM json_each(:datasets))
                     AND NOT canned AND status IN ('ok', 'failed') AND kept_ms ISNULL
                     AND json_extract(content, '$.effort') IS :effort
                 """,
-                {"recent": RECENT_TRIALS, "datasets": json.dumps([*datasets]), "effort": effort},
+                {
+                    "recent": RECENT,
+                    "datasets": json.dumps([*datasets]),
+                    "effort": effort,
+                    "max_tokens": max_tokens,
+                },
             )
             found: dict[Asked, list[int]] = {}
             for *asked, tokens in rows:
@@ -45,15 +55,47 @@ class Past(Database):
                 found.setdefault((dataset, condition, model), []).append(tokens)
             return found
 
+    def vote_costs(self, datasets: Collection[str], *, model: str) -> list[float]:
+        """What the latest votes of a judge on the items of datasets cost, in US dollars.
+
+        Those of experiments that went by batch, which halves them, are left out.
+
+        Args:
+            datasets: their names.
+            model: that judged.
+        """
+        with self._explained():
+            rows = self._db.execute(
+                """
+                SELECT cost_usd FROM trials JOIN experiments ON name = experiment
+                    JOIN votes ON trial = trials.id
+                WHERE trials.id >= (SELECT min(trial) FROM
+                        (SELECT trial FROM votes ORDER BY trial DESC LIMIT :recent))
+                    AND dataset IN (SELECT value FROM json_each(:datasets))
+                    AND NOT canned AND votes.model = :model AND cost_usd > 0
+                    AND experiment NOT IN (SELECT experiment FROM orders)
+                """,
+                {"recent": RECENT, "datasets": json.dumps([*datasets]), "model": model},
+            )
+            return [cost_usd for (cost_usd,) in rows]
+
     def alike(
-        self, skill: str, datasets: Collection[str], *, model: str, conditions: Pair, items: int
+        self,
+        skill: str,
+        datasets: Collection[str],
+        *,
+        model: str,
+        effort: str | None,
+        conditions: Pair,
+        items: int,
     ) -> list[str]:
-        """The latest experiments of a skill that asked these datasets, and no other ones.
+        """The latest experiments of a skill that asked datasets of these names, and no other ones.
 
         Args:
             skill: its name.
             datasets: their names.
             model: that was asked.
+            effort: that it was asked with.
             conditions: that it was asked under.
             items: so many, at least, under either.
 
@@ -65,16 +107,19 @@ class Past(Database):
                 """
                 SELECT name, (SELECT json_group_array(DISTINCT dataset) FROM trials
                     WHERE experiment = name) AS datasets
-                FROM (SELECT name, ran_ms, created_ms FROM experiments
-                    WHERE NOT canned AND skill = :skill
-                    ORDER BY ran_ms DESC, created_ms DESC LIMIT :recent)
-                WHERE :items <= (SELECT min(items) FROM
-                    (SELECT count(DISTINCT dataset || '/' || item) FILTER (WHERE condition = value)
-                        AS items
-                    FROM json_each(:conditions) LEFT JOIN trials
-                        ON experiment = name AND model = :model
-                    GROUP BY value))
-                ORDER BY ran_ms DESC, created_ms DESC
+                FROM experiments
+                WHERE NOT canned AND skill = :skill AND :items <= (
+                    SELECT min(items) FROM (
+                        SELECT count(DISTINCT dataset || '/' || item)
+                            FILTER (WHERE condition = value) AS items
+                        FROM json_each(:conditions) LEFT JOIN trials
+                            ON experiment = name AND model = :model
+                            AND condition_hash IN (SELECT hash FROM conditions
+                                WHERE json_extract(content, '$.effort') IS :effort)
+                        GROUP BY value
+                    )
+                )
+                ORDER BY ran_ms DESC, created_ms DESC LIMIT :recent
                 """,
                 {
                     "skill": skill,
@@ -82,6 +127,7 @@ class Past(Database):
                     "items": items,
                     "conditions": json.dumps(conditions),
                     "model": model,
+                    "effort": effort,
                 },
             ).fetchall()
             return [row["name"] for row in rows if {*json.loads(row["datasets"])} == {*datasets}]

@@ -149,6 +149,27 @@ class Queue(Reader):
             )
             return {Call(*row) for row in rows}
 
+    def waiting(self, experiment: str) -> int:
+        """How many calls wait for a batch: no server has them."""
+        with self._explained():
+            row = self._db.execute(
+                "SELECT count(*) FROM entries JOIN trials ON trials.id = trial"
+                " WHERE experiment = ? AND batch IS NULL AND done_ms IS NULL",
+                (experiment,),
+            ).fetchone()
+            return int(row[0])
+
+    def votes_in_batches(self, experiment: str) -> dict[str, int]:
+        """Model → how many votes of it a server has, or may have, that have not ended."""
+        with self._explained():
+            rows = self._db.execute(
+                "SELECT entries.model, count(*) FROM entries JOIN trials ON trials.id = trial"
+                " WHERE experiment = ? AND batch NOTNULL AND done_ms IS NULL AND part != ?"
+                " GROUP BY entries.model",
+                (experiment, ANSWER),
+            )
+            return dict(map(tuple, rows))
+
     def batches(self, experiment: str) -> list[Batch]:
         """Those that are not collected, the oldest first."""
         with self._explained():

@@ -225,18 +225,20 @@ class Reader(Columns, Judges, Past):
                 for row in rows
             ]
 
-    def votes_cast(self, experiment: str, *, model: str) -> int:
-        """How many votes of a model the latest attempts have."""
+    def votes_cast(self, experiment: str, *, model: str, most: int) -> dict[str, int]:
+        """Key of a trial's first attempt → votes of a model on the latest one, up to so many."""
         with self._explained():
-            row = self._db.execute(
+            rows = self._db.execute(
                 """
-                SELECT count(*) FROM latest JOIN votes
+                SELECT key, count(*) FROM latest JOIN votes
                     ON votes.trial = latest.id AND votes.attempt = latest.attempt
                 WHERE experiment = ? AND votes.value NOTNULL AND votes.model = ?
+                    AND votes.number <= ?
+                GROUP BY latest.id
                 """,
-                (experiment, model),
-            ).fetchone()
-            return int(row[0])
+                (experiment, model, most),
+            )
+            return dict(map(tuple, rows))
 
     def unscored(self, experiment: str) -> list[tuple[Trial, Evidence]]:
         """Answered trials that have no score."""

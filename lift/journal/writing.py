@@ -130,7 +130,8 @@ class Journal(Outgoing, Queue):
 
         A vote that is cast again adds its cost to that of the tries before; the same evidence
         again is no other try. Once it is cast, what another model said of the trial, or this one by
-        other criteria, goes: no mean is of two judges. Its cost stays.
+        other criteria, goes: no mean is of two judges. Its cost stays. Where it could not be cast,
+        what the other one said stays too.
 
         Args:
             trial: that is judged.
@@ -146,6 +147,8 @@ class Journal(Outgoing, Queue):
         with self._transaction():
             row = self._trial_id(trial)
             evidence = vote.evidence
+            if vote.value is None and self._charged(row, trial, vote):
+                return
             self._db.execute(
                 """
                 INSERT INTO votes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -166,6 +169,21 @@ class Journal(Outgoing, Queue):
             if vote.value is not None:
                 self._drop_others(row, trial, vote)
             self._keep(key, evidence)
+
+    def _charged(self, row: int, trial: Trial, vote: Vote) -> bool:
+        """Add what an uncast vote cost to one of another judge in its place, if there is one."""
+        found = self._db.execute(
+            """
+            UPDATE votes SET cost_usd = cost_usd + ?, lost_usd = lost_usd + ?
+            WHERE trial = ? AND attempt = ? AND evaluator = ? AND number = ?
+                AND value NOTNULL AND (model, prompt_hash) != (?, ?)
+            """,
+            (
+                vote.evidence.cost_usd, vote.evidence.lost_usd,
+                row, trial.attempt, vote.evaluator, vote.number, vote.model, vote.prompt_hash,
+            ),
+        )  # fmt: skip
+        return found.rowcount > 0
 
     def _drop_others(self, row: int, trial: Trial, vote: Vote) -> None:
         """Drop the votes of another model, or by other criteria; this one takes over their cost."""

@@ -75,7 +75,8 @@ def evaluators(result: Result) -> list[str]:
     for (model, dataset), group in rows.groupby([MODEL, DATASET]):
         if len(group) > 1:
             said = [
-                f"{row[EVALUATOR]} {row[DELTA]:+.2f} ({row[BASE]:.2f} to {row[OTHER]:.2f})"
+                f"{row[EVALUATOR]} {row[DELTA]:+.2f} ({row[BASE]:.2f} to {row[OTHER]:.2f}"
+                f", {counted(row[ITEMS], 'item')})"
                 for row in group.to_dict("records")
             ]
             of = f"{dataset}, {model}" if several else str(dataset)

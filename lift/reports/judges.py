@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from lift.agreement import LEAST_KAPPA, Agreement, Judging
@@ -12,9 +13,7 @@ from lift.results import Result
 
 def summaries(result: Result) -> Iterator[str]:
     """What the judge changed, a line a model; none where nothing was judged."""
-    by = " ".join(
-        ["judge", ", ".join(sorted({one.model for one in result.recorded.judges}))]
-    ).strip()
+    by = " ".join(["judge", *_model(result)])
     compared = result.comparison
     for row in compared.fit(compared.judged).to_dict("records"):
         if row[DATASET] == ALL:
@@ -28,17 +27,37 @@ def uncast(result: Result) -> list[str]:
     """The votes that are missing, in lines."""
     lacking = result.recorded.unjudged
     unasked = [f"{counted(lacking, 'answer')} without a vote: lift judge asks for them"]
-    return (unasked if lacking else []) + [
-        f"{one.uncast} of {counted(one.votes + one.uncast, 'vote')} of {one.model} could not be"
-        " read: lift judge asks again"
+    left_out = [
+        f"{counted(one.votes, 'vote')} of {one.model} left out: most are of another judge;"
+        f" lift judge --judge-model {one.model} asks for the rest"
         for one in result.recorded.judges
-        if one.uncast
+        if one.votes and one.model not in _model(result)
     ]
+    return (
+        (unasked if lacking else [])
+        + left_out
+        + [
+            f"{one.uncast} of {counted(one.votes + one.uncast, 'vote')} of {one.model} could not be"
+            " read: lift judge asks again"
+            for one in result.recorded.judges
+            if one.uncast
+        ]
+    )
+
+
+def _model(result: Result) -> list[str]:
+    """The judge whose votes are compared, that with the most; empty where it is not known."""
+    votes: Counter[str] = Counter()
+    for one in sorted(result.recorded.judges, key=lambda one: one.model):
+        votes[one.model] += one.votes
+    return [model for model, _ in votes.most_common(1)]
 
 
 def told(result: Result) -> tuple[Judging, ...]:
     """The judges to warn or tell of: canned replies say nothing of one."""
-    return () if result.experiment.canned else result.recorded.judges
+    known = _model(result)
+    of = () if result.experiment.canned else result.recorded.judges
+    return tuple(one for one in of if one.model in known)
 
 
 def kappa(one: Agreement) -> str:

@@ -17,6 +17,7 @@ from lift.stats.variance import (
     Split,
     split_variance,
     step,
+    tempered,
 )
 
 __all__ = [
@@ -48,5 +49,6 @@ __all__ = [
     "sign_flip",
     "split_variance",
     "step",
+    "tempered",
     "wilson",
 ]

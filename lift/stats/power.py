@@ -58,7 +58,9 @@ def power(
     level that so few labelings can reach; below 10 items the test has less. For these items only
     it is the normal approximation of the permutation test, whose labelings also mix the effect in.
     Coarse scores tie, and a tie counts against the skill: half a step of the lattice that the mean
-    delta lives on is lost, and items that tie add nothing. One repeat of pass or fail, up to 100
+    delta lives on is lost, and items that tie add nothing. Nor can they scatter as little as one
+    likes: where a trial moves by a step or not at all, an effect below a step has some variance,
+    whatever was measured. One repeat of pass or fail, up to 100
     items, is exact.
 
     Args:
@@ -197,6 +199,14 @@ class _Run(NamedTuple):
     lost: float
     """Half a step of the lattice of mean deltas."""
 
+    def least(self, effect: float) -> float:
+        """The least variance of an item's delta: steps that are taken or not make that effect.
+
+        A trial's difference d is 0 or a step at least, so that E(d²) is E(|d|) steps at least.
+        """
+        step = self.lost * self.repeats * self.items
+        return max(0.0, step * effect - effect**2) / self.repeats
+
 
 def _run(split: Split, *, items: int, repeats: int, scope: Scope, step: float) -> _Run:
     if items < 1 or repeats < 1 or not 0 <= step <= 1:
@@ -227,7 +237,7 @@ def _level(items: int, repeats: int, scope: Scope) -> float:
 def _t_power(effect: float, run: _Run) -> float:
     """Of a t-test of the item deltas, with the degrees of freedom of those that do not tie."""
     size = max(0.0, effect - run.lost)
-    spread = math.sqrt(run.between + 2 * run.within / run.repeats)
+    spread = math.sqrt(max(run.between + 2 * run.within / run.repeats, run.least(effect)))
     if not spread:
         return float(size > 0)
     freedom = max(1.0, run.items * (1 - _ties(effect, spread, run.lost * run.items)) - 1)
@@ -245,7 +255,7 @@ def _ties(effect: float, spread: float, step: float) -> float:
 
 def _label_power(effect: float, run: _Run) -> float:
     """Of the permutation test: an effect also widens what the permuted labels give."""
-    noise = 2 * run.within / run.repeats / run.items
+    noise = max(2 * run.within / run.repeats, run.least(effect)) / run.items
     mixed = (effect**2 + run.between) / (2 * run.repeats - 1) / run.items
     bar = normal_quantile(1 - run.level / 2) * math.sqrt(noise + mixed)
     above = effect - run.lost - bar

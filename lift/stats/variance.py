@@ -49,6 +49,9 @@ class Split(NamedTuple):
         return Split(prior.between if between is None else between, within, self.total)
 
 
+PRIOR_ITEMS = 5
+"""What is assumed counts as much as so many items that were measured."""
+
 PRIOR = Split(PRIOR_BETWEEN, PRIOR_WITHIN, None)
 """What is assumed before anything is measured; a plan that uses it says so."""
 
@@ -84,6 +87,26 @@ def split_variance(base: Sequence[Sequence[float]], other: Sequence[Sequence[flo
         return Split(None, within, total)
     noise = within * float((1 / ours.sizes + 1 / theirs.sizes).mean())
     return Split(max(0.0, total - noise), within, total)
+
+
+def tempered(split: Split, items: int) -> Split:
+    """A measured split and what is assumed, each by its weight.
+
+    Few items that happen to agree do not show that nothing scatters: the next change may.
+
+    Args:
+        split: both parts known.
+        items: that it is measured on.
+
+    Source: Gelman et al., Bayesian Data Analysis (2013), section 2.6, a scaled inverse chi-squared
+    prior of the variance of a normal distribution.
+    """
+    both = zip((split.between, split.within), (PRIOR_BETWEEN, PRIOR_WITHIN), strict=True)
+    between, within = (
+        (items * (known or 0.0) + PRIOR_ITEMS * prior) / (items + PRIOR_ITEMS)
+        for known, prior in both
+    )
+    return Split(between, within, None)
 
 
 def step(base: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> float:
