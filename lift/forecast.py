@@ -155,7 +155,8 @@ def tight(estimate: Estimate, spent_usd: float, ceiling_usd: float) -> str:
     ceiling = f"the ceiling is ${ceiling_usd:.2f}{used}"
     if estimate.worst_usd > room_usd:
         return (
-            f"--max-cost-usd lets no call start: one may cost ${estimate.worst_usd:.4f}; {ceiling}"
+            f"--max-cost-usd leaves no room for a call that may cost ${estimate.worst_usd:.4f};"
+            f" {ceiling}"
         )
     fits = (
         f", and a call starts only where ${estimate.worst_usd:.4f} fit"
