@@ -60,6 +60,7 @@ def test_what_a_run_that_dies_had_sent_is_not_sent_again(project, serve, langfus
         power_cut(process)
     else:
         process.terminate()
+        time.sleep(1)  # the calls in flight have 5 s; the signal is to come before they end
     arrived.set()
     _, err = process.communicate(timeout=SECONDS)
     assert process.returncode != 0

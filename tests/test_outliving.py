@@ -61,7 +61,7 @@ def both(process: subprocess.Popen[str]) -> None:
 
 def impatient(process: subprocess.Popen[str]) -> None:
     process.terminate()
-    time.sleep(0.4)
+    time.sleep(1)
     process.kill()
 
 
