@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from lift.comparing import (
@@ -15,7 +15,7 @@ from lift.comparing import (
 )
 from lift.conditions import Pair, pairs
 from lift.errors import counted
-from lift.frames import COVERAGE_BASE, COVERAGE_OTHER, DELTA, MODEL
+from lift.frames import COVERAGE_BASE, COVERAGE_OTHER, DATASET, DELTA, MODEL
 from lift.journal import Journal
 from lift.plan import Plan
 from lift.schema import Noun
@@ -153,16 +153,17 @@ def _scopes(items: int, repeats: int) -> list[Scope]:
 def _spread(journal: Journal | None, plan: Plan, pair: Pair, model: str) -> _Spread:
     if journal is None:
         return _ASSUMED
+    names = [dataset.name for dataset in plan.datasets]
     latest = journal.alike(
         plan.skill.name,
-        {dataset.name for dataset in plan.datasets},
+        names,
         model=model,
         effort=next((one.effort for one in plan.conditions if one.model == model), None),
         conditions=pair,
         items=FEW,
     )
     for name in [name for name in latest if name != plan.experiment][:LOOKED_AT]:
-        trials = _trials(tables(journal, name), pair, model)
+        trials = _trials(tables(journal, name), names, pair, model)
         if trials is not None:
             base, other = trials
             split = split_variance(base, other).filled()
@@ -170,13 +171,22 @@ def _spread(journal: Journal | None, plan: Plan, pair: Pair, model: str) -> _Spr
     return _ASSUMED
 
 
-def _trials(found: Tables, pair: Pair, model: str) -> tuple[Trials, Trials] | None:
-    """Per item the scores of its trials under either condition; None where they say too little."""
-    rows = found.trials[found.trials[MODEL] == model]
+def _trials(
+    found: Tables, datasets: Collection[str], pair: Pair, model: str
+) -> tuple[Trials, Trials] | None:
+    """Per item of datasets the scores of its trials under either condition.
+
+    Returns:
+        None where they say too little.
+    """
+    rows, scores = (
+        frame[(frame[MODEL] == model) & frame[DATASET].isin(list(datasets))]
+        for frame in (found.trials, found.scores)
+    )
     covered = coverage(rows, base=pair.base, other=pair.other)[[COVERAGE_BASE, COVERAGE_OTHER]]
     if not (covered.iloc[-1] >= LEAST_COVERAGE).all():
         return None
-    scored = trial_scores(found.scores[found.scores[MODEL] == model])
+    scored = trial_scores(scores)
     paired = deltas(scored, base=pair.base, other=pair.other)
     if paired.empty or moved(paired[DELTA].tolist()).moved < FEW:
         return None

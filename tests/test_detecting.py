@@ -232,6 +232,23 @@ def test_what_was_cut_off_counts_as_long_as_it_may_be_now(project, serve):
     assert wide["usd"] == wide["low_usd"] == wide["high_usd"]
 
 
+def test_a_run_of_several_datasets_tells_of_each_of_them(project, serve):
+    serve(scatters)
+    quiet = MODULE.replace("COUNT", "10").replace('"greetings"', '"quiet"')
+    for old, new in (("Greet person", "Meet person"), ("hello(", "x"), ("goodbye(", "y")):
+        quiet = quiet.replace(old, new)
+    project.dataset(quiet, "quiet")
+    project.lift("--full", "--repeats", "2", "--experiment", "both")
+    here, there = (
+        planned(project, "--full", "--repeats", "3", "--dataset", name)["detectable"][0]
+        for name in ("greetings", "quiet")
+    )
+
+    assert here["measured_in"] == "both"
+    assert here["within"] == pytest.approx((10 * 0.01875 + 5 * 0.08) / 15)
+    assert there["measured_in"] is None  # nothing moves there
+
+
 def test_lengths_of_one_dataset_say_nothing_of_another(project, serve):
     serve(greets)
     project.lift("--full")

@@ -89,7 +89,7 @@ class Past(Database):
         conditions: Pair,
         items: int,
     ) -> list[str]:
-        """The latest experiments of a skill that asked datasets of these names, and no other ones.
+        """The latest experiments of a skill that asked datasets of these names, others beside them.
 
         Args:
             skill: its name.
@@ -130,4 +130,4 @@ class Past(Database):
                     "effort": effort,
                 },
             ).fetchall()
-            return [row["name"] for row in rows if {*json.loads(row["datasets"])} == {*datasets}]
+            return [row["name"] for row in rows if {*datasets} <= {*json.loads(row["datasets"])}]
