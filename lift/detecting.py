@@ -15,7 +15,7 @@ from lift.comparing import (
 )
 from lift.conditions import Pair, pairs
 from lift.errors import counted
-from lift.frames import COVERAGE_BASE, COVERAGE_OTHER, DATASET, DELTA, MODEL
+from lift.frames import ALL, COVERAGE_BASE, COVERAGE_OTHER, DATASET, DELTA, MODEL
 from lift.journal import Journal
 from lift.plan import Plan
 from lift.schema import Noun
@@ -183,8 +183,9 @@ def _trials(
         frame[(frame[MODEL] == model) & frame[DATASET].isin(list(datasets))]
         for frame in (found.trials, found.scores)
     )
-    covered = coverage(rows, base=pair.base, other=pair.other)[[COVERAGE_BASE, COVERAGE_OTHER]]
-    if not (covered.iloc[-1] >= LEAST_COVERAGE).all():
+    covered = coverage(rows, base=pair.base, other=pair.other)
+    whole = covered.loc[covered[DATASET] == ALL, [COVERAGE_BASE, COVERAGE_OTHER]]
+    if not (whole >= LEAST_COVERAGE).all(axis=None):
         return None
     scored = trial_scores(scores)
     paired = deltas(scored, base=pair.base, other=pair.other)

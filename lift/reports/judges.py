@@ -33,16 +33,13 @@ def uncast(result: Result) -> list[str]:
         for one in result.recorded.judges
         if one.votes and one.model not in _model(result)
     ]
-    return (
-        (unasked if lacking else [])
-        + left_out
-        + [
-            f"{one.uncast} of {counted(one.votes + one.uncast, 'vote')} of {one.model} could not be"
-            " read: lift judge asks again"
-            for one in result.recorded.judges
-            if one.uncast
-        ]
-    )
+    unread = [
+        f"{one.uncast} of {counted(one.votes + one.uncast, 'vote')} of {one.model} could not be"
+        " read: lift judge asks again"
+        for one in result.recorded.judges
+        if one.uncast
+    ]
+    return [*(unasked if lacking else ()), *left_out, *unread]
 
 
 def _model(result: Result) -> list[str]:
